@@ -1,0 +1,61 @@
+"""A little is enough: means just outside what normal agents see, too close to be told apart.
+
+Baruch, Baruch & Goldberg 2019, carried over to bandits: c standard deviations against the truth.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+from byzmab.attacks.base import Attack, World
+from byzmab.core.compiler import compiled
+from byzmab.core.errors import BadInput
+from byzmab.core.plugins import numbers
+from byzmab.core.report import Floats, Report, Words
+
+
+@compiled
+def meet(world: World, knobs: Floats, notes: Floats, rng: Words) -> None:
+    """Mean and population standard deviation over all normal agents, then c of them in the wrong direction."""
+    for arm in range(world.truths.size):
+        normal = world.pulls.shape[0] - world.byzantine
+        total, spread = 0.0, 0.0
+        for agent in range(world.byzantine, world.pulls.shape[0]):
+            total += world.means[agent, arm]
+        mean = total / normal
+        for agent in range(world.byzantine, world.pulls.shape[0]):
+            spread += (world.means[agent, arm] - mean) ** 2
+        shift = knobs[0] * math.sqrt(spread / normal)
+        notes[0, arm] = min(max(mean - shift if arm == world.best else mean + shift, 0.0), 1.0)
+
+
+@compiled
+def lie(
+    world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report
+) -> None:
+    """The shifted means, with one pull more than the receiver."""
+    for arm in range(report.pulls.size):
+        report.pulls[arm] = world.pulls[receiver, arm] + 1.0
+        report.means[arm] = notes[0, arm]
+
+
+@dataclass(frozen=True)
+class Alie(Attack):
+    """A little is enough: the honest mean, c standard deviations down on the best arm and up elsewhere."""
+
+    parameters = "alie:1.5, the number of standard deviations c; 1.5 if not given"
+    meet = staticmethod(meet)
+    lie = staticmethod(lie)
+    c: float = 1.5
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        if not text:
+            return cls()
+        values = numbers("attack alie", text, cls.parameters, high=math.inf)
+        if len(values) != 1:
+            raise BadInput(f"attack alie parameters {text!r} are not understood; allowed: {cls.parameters}")
+        return cls(values[0])
+
+    def notes_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
+        return 1, arms

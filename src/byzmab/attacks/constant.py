@@ -1,0 +1,43 @@
+"""Constant: the same means for ever, with the counts of some normal agent. Paper: Section 5."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from byzmab.attacks.base import Attack, World, pick_normal_agent
+from byzmab.core.compiler import compiled
+from byzmab.core.plugins import numbers
+from byzmab.core.report import Floats, Report, Words
+
+
+PAPER_MEANS = (0.4, 0.5, 0.4, 0.3)
+
+
+@compiled
+def lie(
+    world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report
+) -> None:
+    """The configured means, repeated over the arms, with the drawn agent's counts."""
+    copied = int(notes[0, 0])
+    place = 0
+    for arm in range(report.means.size):
+        report.pulls[arm] = world.pulls[copied, arm]
+        report.means[arm] = knobs[place]
+        place = place + 1 if place + 1 < knobs.size else 0
+
+
+@dataclass(frozen=True)
+class Constant(Attack):
+    """Constant means to all, with the counts of one normal agent drawn each round."""
+
+    parameters = "constant:0.4,0.5,0.4,0.3, means repeated cyclically over the arms; those if not given"
+    meet = staticmethod(pick_normal_agent)
+    lie = staticmethod(lie)
+    means: tuple[float, ...] = PAPER_MEANS
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        return cls(numbers("attack constant", text, cls.parameters) if text else PAPER_MEANS)
+
+    @property
+    def knobs(self) -> tuple[float, ...]:
+        return self.means

@@ -1,0 +1,24 @@
+"""Extreme: the largest bias for a fixed set of consistent neighbours."""
+
+from dataclasses import dataclass
+
+from byzmab.attacks.base import Attack, World
+from byzmab.core.compiler import compiled
+from byzmab.core.report import Floats, Report, Words
+
+
+@compiled
+def lie(
+    world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report
+) -> None:
+    """Claim just enough pulls to be heard, and the worst means there are."""
+    for arm in range(report.pulls.size):
+        report.pulls[arm] = world.pulls[receiver, arm] + 1.0
+        report.means[arm] = 0.0 if arm == world.best else 1.0
+
+
+@dataclass(frozen=True)
+class Extreme(Attack):
+    """Mean 0 on the best arm and 1 elsewhere, with one pull more than the receiver."""
+
+    lie = staticmethod(lie)

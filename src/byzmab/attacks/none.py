@@ -1,0 +1,24 @@
+"""None: Byzantine in name only."""
+
+from dataclasses import dataclass
+
+from byzmab.attacks.base import Attack, World
+from byzmab.core.compiler import compiled
+from byzmab.core.report import Floats, Report, Words
+
+
+@compiled
+def lie(
+    world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report
+) -> None:
+    """One's own tally."""
+    for arm in range(report.pulls.size):
+        report.pulls[arm] = world.pulls[sender, arm]
+        report.means[arm] = world.means[sender, arm]
+
+
+@dataclass(frozen=True)
+class NoAttack(Attack):
+    """Reports honestly."""
+
+    lie = staticmethod(lie)

@@ -1,0 +1,24 @@
+"""Starve: the Byzantine agent that says nothing."""
+
+from dataclasses import dataclass
+
+from byzmab.attacks.base import Attack, World
+from byzmab.core.compiler import compiled
+from byzmab.core.report import Floats, Report, Words
+
+
+@compiled
+def lie(
+    world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report
+) -> None:
+    """A count of zero: silence."""
+    for arm in range(report.pulls.size):
+        report.pulls[arm] = 0.0
+        report.means[arm] = 0.0
+
+
+@dataclass(frozen=True)
+class Starve(Attack):
+    """Count 0: a silent Byzantine."""
+
+    lie = staticmethod(lie)

@@ -1,0 +1,144 @@
+"""Compiling Python functions with numba, and keeping the machine code on disk.
+
+numba does not notice when a function that another one calls was edited, so our cache directory
+is named by a digest of the package's source: edit anything and everything is compiled afresh.
+Functions written outside the package are compiled in every process, which is never stale.
+"""
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+import types as python_types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core import event
+
+PACKAGE = Path(__file__).resolve().parents[1]
+UNUSED_DAYS = 14  # machine code of another version that nobody loaded for so long is removed
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _source_digest() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(str(path.relative_to(PACKAGE)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_root() -> Path:
+    chosen = os.environ.get("BYZMAB_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "byzmab"
+
+
+def _open_cache() -> Path:
+    """Make this version's cache directory and remove those of versions long unused."""
+    root = _cache_root()
+    mine = root / _source_digest()
+    try:
+        mine.mkdir(parents=True, exist_ok=True)
+        os.utime(mine)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="byzmab-"))
+    for other in root.iterdir():
+        if other != mine and other.is_dir() and time.time() - other.stat().st_mtime > UNUSED_DAYS * 86400:
+            shutil.rmtree(other, ignore_errors=True)
+    return mine
+
+
+CACHE = _open_cache()
+
+
+@contextmanager
+def _caching_in(directory: Path) -> Iterator[None]:
+    # numba reads this setting when a function is decorated; other packages keep theirs
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(directory)
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def is_ours(function: Callable[..., Any]) -> bool:
+    """Whether a function was written in this package, so that its machine code may be kept."""
+    return PACKAGE in Path(function.__code__.co_filename).resolve().parents
+
+
+def _compile(function: Callable[..., Any], cache: bool, *signature: Any, inline: bool = False) -> Any:
+    with _caching_in(CACHE):
+        return numba.njit(*signature, nogil=True, error_model="numpy", cache=cache, forceinline=inline)(function)
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function to machine code when it is first called, and into the loops that call it."""
+    return _compile(function, is_ours(function), inline=True)  # type: ignore[no-any-return]
+
+
+def compiled_apart(function: Function) -> Function:
+    """The same for a large function, which stays one: compiling takes less long, and a call costs a little."""
+    return _compile(function, is_ours(function))  # type: ignore[no-any-return]
+
+
+def compiled_as(signature: Any) -> Callable[[Function], Function]:
+    """Compile a function for one signature, or load it, when it is defined."""
+    return lambda function: _compile(function, is_ours(function), signature)  # type: ignore[no-any-return]
+
+
+def weave(template: Callable[..., Any], signature: Any, **parts: Any) -> Any:
+    """Compile a copy of `template` in which the global names of `parts` stand for the given compiled functions.
+
+    This is how a plug-in's small function gets inlined into a loop of ours. numba can also take functions
+    as arguments or from a closure, but then finds nothing in its cache in the next process.
+    """
+    sources = [part.py_func for part in parts.values()]
+    name = "_".join([template.__name__, *(f"{source.__module__}.{source.__qualname__}" for source in sources)])
+    copy = python_types.FunctionType(template.__code__, {**template.__globals__, **parts}, name)
+    copy.__qualname__ = name
+    return _compile(copy, all(map(is_ours, sources)), signature)
+
+
+class _Notice(event.Listener):
+    """Calls back when numba compiles something instead of loading it."""
+
+    def __init__(self, notify: Callable[[str], None]) -> None:
+        self.notify = notify
+
+    def on_start(self, happening: Any) -> None:
+        self.notify(happening.data["dispatcher"].py_func.__qualname__)
+
+    def on_end(self, happening: Any) -> None:
+        """Nothing to do: only the beginning is told."""
+
+
+@contextmanager
+def watching_compilation(notify: Callable[[str], None]) -> Iterator[None]:
+    """Call `notify` with a function's name whenever one is compiled within the block."""
+    notice = _Notice(notify)
+    event.register("numba:compile", notice)
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", notice)
+
+
+def say_once(message: str) -> Callable[[str], None]:
+    """A notifier that prints a message to stderr at its first call only."""
+    said: list[str] = []
+
+    def notify(name: str) -> None:
+        if not said:
+            print(message, file=sys.stderr, flush=True)
+        said.append(name)
+
+    return notify

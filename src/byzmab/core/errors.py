@@ -1,0 +1,16 @@
+"""The one error that is the user's to mend."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class BadInput(ValueError):
+    """Input that cannot be used; its message is one sentence naming the option, the value and what is allowed."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
+    """The error for a name nobody registered, with the nearest known one."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return BadInput(f"{kind} {name!r} is not known; {hint}known: {', '.join(names)}, or your own as file.py:Name")

@@ -1,0 +1,100 @@
+"""What a filter is, and the loop that lets every agent of a board believe."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import types
+
+from byzmab.core.board import ANY_REPORT, CONSISTENT_MEANS, EVERY_ROUND, BoardType, floats, table, words
+from byzmab.core.compiler import weave
+from byzmab.core.plugins import Plugin
+from byzmab.core.report import Floats
+
+__all__ = ["ANY_REPORT", "CONSISTENT_MEANS", "EVERY_ROUND", "Filter"]
+
+ALL_BITS = np.uint64(2**64 - 1)
+LEAST_POSITIVE = 5e-324
+
+
+@dataclass(frozen=True)
+class Filter(Plugin):
+    """Turns one's own tally and the reports heard on an arm into a belief.
+
+    A filter provides one compiled function for one arm:
+
+        believe(own_pulls, own_mean, pulls, means, f, kappa, time) -> (estimate, weight, doubt)
+
+    `pulls` and `means` hold the reports with at least one pull, in any order; the function may use them
+    up. With `consistency` they are only those that pass the paper's step A, κ n_j ≥ n_i. Where nobody is
+    heard the belief must be (own_mean, own_pulls, 0).
+    """
+
+    kind: ClassVar[str] = "filter"
+    believe: ClassVar[Any]
+    stale_when: ClassVar[int] = EVERY_ROUND  # which changes matter: see byzmab.core.board
+    consistency: ClassVar[bool] = False  # whether step A comes first; some attacks look at it
+    hears: ClassVar[bool] = True
+    trims: ClassVar[bool] = True  # whether it drops reports by f, so that f asks for a number of neighbours
+
+    def loop(self) -> Any:
+        """The compiled loop over all agents of a board."""
+        return _loop(type(self).believe)
+
+
+@cache
+def _loop(function: Any) -> Any:
+    return weave(believe_all, types.void(BoardType), believe=function)
+
+
+def believe(
+    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
+) -> tuple[float, float, float]:
+    """Stands for the filter's own function in the loop below."""
+    raise NotImplementedError
+
+
+def believe_all(board: Any) -> None:
+    """Every agent believes anew of every arm on which something changed that matters to the filter."""
+    agents, arms, room = board.agents, board.arms, board.history * board.agents + board.lie_room
+    own_pulls = table(board.pulls, agents, arms)
+    own_means = table(board.means, agents, arms)
+    told_pulls = table(board.told_pulls, room, arms)
+    told_means = table(board.told_means, room, arms)
+    news = words(board.news, room)
+    # places are read as words, which have no sign: numba then leaves out the test for negative indices
+    starts = words(board.heard_starts, agents + 1)
+    rows = words(board.heard_rows, board.heard_room)
+    kappas = floats(board.kappas, agents)
+    pulls = floats(board.heard_pulls, agents)
+    means = floats(board.heard_means, agents)
+    estimates = table(board.estimates, agents, arms)
+    weights = table(board.weights, agents, arms)
+    doubts = table(board.doubts, agents, arms)
+    follow = board.settled == 1 and board.stale_when != EVERY_ROUND
+    every_arm = ALL_BITS if arms > 63 else (np.uint64(1) << np.uint64(arms)) - np.uint64(1)
+    for agent in range(agents):
+        stale = news[agent] & every_arm
+        if follow:
+            for entry in range(starts[agent], starts[agent + 1]):
+                stale |= news[rows[entry]] & every_arm
+                if stale == every_arm:
+                    break
+        else:
+            stale = every_arm
+        for arm in range(np.uint64(arms)):
+            if not (stale >> (arm & np.uint64(63))) & np.uint64(1):
+                continue
+            own = own_pulls[agent, arm]
+            # step A, κ n_j ≥ n_i, or without it just n_j > 0: a report of zero pulls is silence
+            kappa, least = (kappas[agent], own) if board.consistency == 1 else (1.0, LEAST_POSITIVE)
+            count = np.uint64(0)
+            for entry in range(starts[agent], starts[agent + 1]):
+                row = rows[entry]
+                pulls[count] = told_pulls[row, arm]
+                means[count] = told_means[row, arm]
+                count += np.uint64(kappa * told_pulls[row, arm] >= least)
+            estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = believe(
+                own, own_means[agent, arm], pulls[:count], means[:count], board.f, kappas[agent], board.time
+            )

@@ -1,0 +1,45 @@
+"""Median: of one's own mean and the consistent ones. Robust, with no claim of gain."""
+
+from dataclasses import dataclass
+
+from byzmab.core.board import CONSISTENT_MEANS
+from byzmab.core.compiler import compiled
+from byzmab.core.filters.base import Filter
+from byzmab.core.report import Floats
+from byzmab.core.sorting import sort
+
+
+@compiled
+def median_with(own_mean: float, means: Floats) -> float:
+    """The median of a value and some sorted ones."""
+    below = 0
+    while below < means.size and means[below] < own_mean:
+        below += 1
+    # the sorted whole is means[:below], own_mean, means[below:]
+    middle = 0.0
+    low, high = means.size // 2, (means.size + 1) // 2
+    for place in (low, high):
+        if place == below:
+            middle += own_mean
+        else:
+            middle += means[place] if place < below else means[place - 1]
+    return middle / 2.0
+
+
+@compiled
+def believe(
+    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
+) -> tuple[float, float, float]:
+    """The median of one's own mean and the consistent ones, worth one's own pulls."""
+    sort(means)
+    return median_with(own_mean, means), own_pulls, 0.0
+
+
+@dataclass(frozen=True)
+class Median(Filter):
+    """The median of one's own and the consistent means, worth one's own pulls."""
+
+    believe = staticmethod(believe)
+    stale_when = CONSISTENT_MEANS
+    consistency = True
+    trims = False

@@ -1,0 +1,60 @@
+"""Screened: drop what an honest agent could hardly have sent, then pool, and doubt the rest. Ours; no proof.
+
+A report is implausible when its mean is farther from the median of all means than √(ln t / c), c being the
+pulls it carries. At most f such reports are dropped, the farthest first, and each one lowers f. What liars may
+still have left in the pooled mean is added to the index as doubt.
+"""
+
+import math
+from dataclasses import dataclass
+
+from byzmab.core.board import EVERY_ROUND
+from byzmab.core.compiler import compiled
+from byzmab.core.filters.base import Filter
+from byzmab.core.filters.median import median_with
+from byzmab.core.filters.pooled import cap_and_sort, pool
+from byzmab.core.report import Floats
+
+DOUBT = 0.3  # share of the largest bias that is paid for; measured, not derived
+
+
+@compiled
+def drop_implausible(centre: float, pulls: Floats, means: Floats, f: int, time: int) -> int:
+    """Drop the at most f reports farthest outside their window, keeping the order; how many are left."""
+    left = pulls.size
+    log_time = math.log(max(time, 1))
+    for _ in range(f):
+        farthest, worst = -1, 1.0
+        for place in range(left):
+            window = math.sqrt(log_time / pulls[place])
+            if 0.0 < window < 1.0 and abs(means[place] - centre) / window > worst:
+                farthest, worst = place, abs(means[place] - centre) / window
+        if farthest < 0:
+            break
+        left -= 1
+        for place in range(farthest, left):
+            pulls[place], means[place] = pulls[place + 1], means[place + 1]
+    return left
+
+
+@compiled
+def believe(
+    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
+) -> tuple[float, float, float]:
+    """The pooled mean of plausible reports, with the doubt that is left."""
+    cap_and_sort(own_pulls, pulls, means)
+    left = drop_implausible(median_with(own_mean, means), pulls, means, f, time)
+    f -= pulls.size - left
+    estimate, weight = pool(own_pulls, own_mean, pulls[:left], means[:left], f)
+    if f == 0 or left <= 2 * f:
+        return estimate, weight, 0.0
+    share = f / (left - 2 * f + 1.0)
+    return estimate, weight, DOUBT * share * math.sqrt(2.0 * math.log(left / f) / own_pulls)
+
+
+@dataclass(frozen=True)
+class Screened(Filter):
+    """Ours: drops implausible reports, pools the rest and doubts what is left; no proof."""
+
+    believe = staticmethod(believe)
+    stale_when = EVERY_ROUND

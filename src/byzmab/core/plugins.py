@@ -1,0 +1,115 @@
+"""Plug-ins: how filters, policies, attacks and graphs are registered, named and found."""
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from byzmab.core.errors import BadInput, unknown
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A named part of an experiment, with parameters that can be written after a colon."""
+
+    kind: ClassVar[str]
+    parameters: ClassVar[str] = ""  # what may stand after the colon, for `byzmab list`
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Make one from the text after its name's colon; empty where there was none."""
+        if text:
+            raise BadInput(f"{cls.kind} parameters {text!r} are not understood; {cls.__name__} takes none")
+        return cls()
+
+    @property
+    def knobs(self) -> tuple[float, ...]:
+        """The parameters as the compiled functions get them: numbers, in the order of the fields."""
+        return tuple(float(getattr(self, field.name)) for field in fields(self))
+
+
+def numbers(kind: str, text: str, allowed: str, low: float = 0.0, high: float = 1.0) -> tuple[float, ...]:
+    """Read comma-separated numbers between low and high."""
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        values = ()
+    if not values or not all(low <= value <= high for value in values):
+        raise BadInput(f"{kind} parameters {text!r} are not understood; allowed: {allowed}")
+    return values
+
+
+class Registry:
+    """The plug-ins of one kind by name."""
+
+    def __init__(self, base: type[Plugin], entries: Mapping[str, type[Plugin]]) -> None:
+        self.base = base
+        self.entries = dict(entries)
+
+    def resolve(self, wanted: Any) -> Any:
+        """The plug-in that is meant by an instance, a class, a name or the place of a user's own class."""
+        if isinstance(wanted, self.base):
+            return wanted
+        if isinstance(wanted, type) and issubclass(wanted, self.base):
+            return wanted()
+        if not isinstance(wanted, str):
+            raise BadInput(f"{self.base.kind} {wanted!r} is not a name, nor a {self.base.__name__}")
+        name, colon, text = wanted.partition(":")
+        if name in self.entries:
+            return self.entries[name].from_text(text)
+        if not colon:
+            raise unknown(self.base.kind, wanted, self.entries)
+        class_name, _, text = text.partition(":")
+        return self._load(wanted, name, class_name).from_text(text)
+
+    def _load(self, wanted: str, place: str, class_name: str) -> type[Plugin]:
+        module = _import(self.base.kind, wanted, place, self.entries)
+        found = getattr(module, class_name, None)
+        if not (isinstance(found, type) and issubclass(found, self.base)):
+            raise BadInput(
+                f"{self.base.kind} {wanted!r}: {place} has no class {class_name!r} derived from byzmab.{self.base.__name__}"
+            )
+        return found
+
+    def name_of(self, plugin: Plugin) -> str:
+        """The name under which a plug-in's class is registered, or module:Class."""
+        for name, entry in self.entries.items():
+            if type(plugin) is entry:
+                return name
+        return f"{type(plugin).__module__}:{type(plugin).__name__}"
+
+
+def _import(kind: str, wanted: str, place: str, known: Mapping[str, Any]) -> Any:
+    """Import a user's module, by file or by name, the current directory first."""
+    if place.endswith(".py"):
+        path = Path(place).resolve()
+        if not path.is_file():
+            raise BadInput(f"{kind} {wanted!r}: there is no file {place!r}")
+        name = path.stem
+        if name in sys.modules and getattr(sys.modules[name], "__file__", None) == str(path):
+            return sys.modules[name]
+        spec = importlib.util.spec_from_file_location(name, path)
+    else:
+        if os.getcwd() not in sys.path:
+            sys.path.insert(0, os.getcwd())
+        name = place
+        if name in sys.modules:
+            return sys.modules[name]
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            spec = None
+    if spec is None or spec.loader is None:
+        raise unknown(kind, wanted, known)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise BadInput(f"{kind} {wanted!r}: importing {place} failed: {type(error).__name__}: {error}") from error
+    return module

@@ -1,0 +1,21 @@
+"""Policies: from a belief to an arm."""
+
+from byzmab.core.plugins import Registry
+from byzmab.core.policies.base import Policy
+from byzmab.core.policies.greedy import Greedy
+from byzmab.core.policies.kl_ucb import KlUcb
+from byzmab.core.policies.softmax import Softmax
+from byzmab.core.policies.thompson import Thompson
+from byzmab.core.policies.ucb import Tuned, Ucb
+
+POLICIES = Registry(
+    Policy,
+    {
+        "ucb": Ucb,
+        "tuned": Tuned,
+        "greedy": Greedy,
+        "softmax": Softmax,
+        "kl-ucb": KlUcb,
+        "thompson": Thompson,
+    },
+)

@@ -1,0 +1,20 @@
+"""Greedy: the arm with the largest estimate, without exploring."""
+
+from dataclasses import dataclass
+
+from byzmab.core.compiler import compiled
+from byzmab.core.policies.base import Policy, argmax_at_random
+from byzmab.core.report import Belief, Words
+
+
+@compiled
+def greedy(belief: Belief, time: int, rng: Words) -> int:
+    """The arm with the largest estimate."""
+    return argmax_at_random(belief.estimates, rng)
+
+
+@dataclass(frozen=True)
+class Greedy(Policy):
+    """The largest z."""
+
+    choose = staticmethod(greedy)

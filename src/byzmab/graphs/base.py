@@ -1,0 +1,77 @@
+"""What a graph is, and the loop that draws the neighbours of every agent of a board."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import types
+
+from byzmab.core.board import BoardType, floats, integers, words
+from byzmab.core.compiler import weave
+from byzmab.core.draws import fold
+from byzmab.core.plugins import Plugin
+from byzmab.core.report import Floats, Integers, Words
+
+
+@dataclass(frozen=True)
+class Graph(Plugin):
+    """Says who hears whom.
+
+    A graph provides one compiled function that writes the neighbours of one agent, ascending and
+    without itself, and returns how many there are. Agents are numbered from 0 here:
+
+        neighbours(receiver, agents, byzantine, knobs, rng, out) -> count
+
+    `knobs` are the numbers of the graph's own `knobs`, and `out` has room for every other agent.
+    """
+
+    kind: ClassVar[str] = "graph"
+    neighbours: ClassVar[Any]
+    random: ClassVar[bool] = False  # whether two draws can differ
+
+    def check(self, agents: int, byzantine: int) -> None:
+        """Raise BadInput if there is no such graph on so many agents."""
+
+    def size(self) -> int | None:
+        """The number of agents, where the graph itself fixes it."""
+        return None
+
+    def degrees(self, agents: int, byzantine: int) -> Floats:
+        """Each agent's number of neighbours; where it is random, what to expect, or one draw of it."""
+        out, rng, knobs = np.empty(agents, np.int64), np.zeros(1, np.uint64), np.array(self.knobs)
+        neighbours = type(self).neighbours
+        return np.array([neighbours(agent, agents, byzantine, knobs, rng, out) for agent in range(agents)], np.float64)
+
+    def loop(self) -> Any:
+        """The compiled loop over all agents of a board."""
+        return _loop(type(self).neighbours)
+
+
+@cache
+def _loop(function: Any) -> Any:
+    return weave(draw_all, types.boolean(BoardType), neighbours=function)
+
+
+def neighbours(receiver: int, agents: int, byzantine: int, knobs: Floats, rng: Words, out: Integers) -> int:
+    """Stands for the graph's own function in the loop below."""
+    raise NotImplementedError
+
+
+def draw_all(board: Any) -> bool:
+    """Draw every agent's neighbours for the time of sending; False where there is too little room."""
+    agents = board.agents
+    starts = integers(board.graph_starts, agents + 1)
+    graph = integers(board.graph, board.edge_room)
+    knobs = floats(board.graph_knobs, board.graph_knobs_size)
+    rng = words(board.rng, 1)
+    key = fold(board.graph_key, board.sent if board.time_varying == 1 else 0)
+    edges = 0
+    for receiver in range(agents):
+        if edges + agents > board.edge_room:
+            return False
+        starts[receiver] = edges
+        rng[0] = fold(key, receiver)
+        edges += neighbours(receiver, agents, board.byzantine, knobs, rng, graph[edges : edges + agents])
+    starts[agents] = edges
+    return True

@@ -1,0 +1,188 @@
+"""An experiment: every setting of a simulation, checked and with its names resolved."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
+
+from byzmab.attacks import ATTACKS, Attack
+from byzmab.core.errors import BadInput, unknown
+from byzmab.core.filters import FILTERS, Filter
+from byzmab.core.plugins import Plugin, Registry
+from byzmab.core.policies import POLICIES, Policy
+from byzmab.graphs import GRAPHS, Graph, resolve_graph
+from byzmab.simulation.rewards import Family, parse_family
+
+PAPER_ARMS = (0.5, 0.45, 0.4, 0.3)
+DEFAULT_AGENTS = 10
+ALGORITHMS = {"resilient": "the paper's Algorithm 2: filter, believe, choose"}
+LEAST = {"horizon": 1, "runs": 1, "record": 1, "epoch": 1, "memory": 0, "byzantine": 0, "seed": 0}
+
+
+class Parts(NamedTuple):
+    """An experiment with names resolved and defaults filled in."""
+
+    means: tuple[float, ...] | None  # μ; None where it is drawn in every run
+    arms: int
+    agents: int
+    f: int
+    kappas: tuple[float, ...] | None  # of normal agents; None where they are drawn in every run
+    graph: Graph
+    attack: Attack
+    filter: Filter
+    policy: Policy
+    families: tuple[Family, ...]  # of rewards, agent by agent in turn
+
+
+def _setting(default: Any, about: str) -> Any:
+    return field(default=default, metadata={"about": about})
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is simulated. Every field is also a flag of `byzmab simulate` and a key of an experiment file."""
+
+    arms: str | Sequence[float] = _setting(PAPER_ARMS, "the arms' means, or random:M for M means drawn in every run")
+    agents: int | None = _setting(None, f"number of agents; {DEFAULT_AGENTS}, or as many as the graph has")
+    byzantine: int = _setting(2, "how many of them lie: agents 1..B")
+    f: int | None = _setting(None, "the most Byzantine neighbours an agent reckons with; as many as lie")
+    kappa: float | str | Sequence[float] = _setting(1.5, "consistency in [1, 2): one, one per normal agent, or random")
+    graph: Any = _setting("complete", "who hears whom: a name, or a JSON file in node-link format")
+    time_varying: bool = _setting(False, "draw the graph anew in every round")
+    attack: Any = _setting("constant", "what Byzantine agents tell")
+    filter: Any = _setting("trimmed", "how reports become a belief")
+    memory: int = _setting(0, "rounds for which a report is remembered")
+    policy: Any = _setting("ucb", "how a belief becomes a choice")
+    rewards: str | Sequence[str] = _setting("bernoulli", "family of rewards, or several, agent by agent in turn")
+    subset: int | None = _setting(None, "hear only so many neighbours in a round, drawn at random; all")
+    epoch: int = _setting(1, "rounds between two decisions")
+    delay: int = _setting(0, "rounds until a report is heard: 0 or 1")
+    algorithm: str = _setting("resilient", "the algorithm that is simulated")
+    horizon: int = _setting(10_000, "rounds in a run")
+    runs: int = _setting(50, "independent repetitions")
+    seed: int = _setting(0, "where all randomness comes from")
+    record: int = _setting(200, "on how many rounds, evenly spread, regret is recorded")
+
+    def __post_init__(self) -> None:
+        for name, least in LEAST.items():
+            _check_whole(name, getattr(self, name), least)
+        for name, least in {"agents": 1, "f": 0, "subset": 1}.items():
+            if getattr(self, name) is not None:
+                _check_whole(name, getattr(self, name), least)
+        _check_whole("delay", self.delay, 0, 1)
+        if not isinstance(self.time_varying, bool):
+            raise BadInput(f"time_varying {self.time_varying!r} is not allowed; allowed: true or false")
+        if self.algorithm not in ALGORITHMS:
+            raise unknown("algorithm", str(self.algorithm), ALGORITHMS)
+        object.__setattr__(self, "_parts", _resolve(self))
+
+    @property
+    def parts(self) -> Parts:
+        """The experiment with names resolved and defaults filled in."""
+        return self._parts  # type: ignore[attr-defined,no-any-return]
+
+    def but(self, **changes: Any) -> "Experiment":
+        """The same experiment with some settings changed."""
+        return replace(self, **changes)
+
+    def settings(self) -> dict[str, Any]:
+        """Every setting, resolved, as plain data that can be written to JSON or TOML."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        values["agents"], values["f"] = self.parts.agents, self.parts.f
+        for name, registry in PLUGINS.items():
+            values[name] = _name(values[name], registry, getattr(self.parts, name))
+        return {name: value if isinstance(value, (str, bool, int, float, type(None))) else list(value)
+                for name, value in values.items()}
+
+
+PLUGINS: dict[str, Registry] = {"graph": GRAPHS, "attack": ATTACKS, "filter": FILTERS, "policy": POLICIES}
+
+
+def _name(given: Any, registry: Registry, plugin: Plugin) -> str:
+    return given if isinstance(given, str) else registry.name_of(plugin)
+
+
+def _check_whole(name: str, value: Any, least: int, most: float = math.inf) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        allowed = f"from {least} to {most}" if most < math.inf else f"of at least {least}"
+        raise BadInput(f"{name} {value!r} is not allowed; allowed: a whole number {allowed}")
+
+
+def _check_numbers(name: str, values: Sequence[Any], low: float, high: float, allowed: str) -> tuple[float, ...]:
+    for value in values:
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not (number and low <= value <= high):  # NaN compares false
+            raise BadInput(f"{name} {value!r} is not allowed; allowed: {allowed}")
+    return tuple(float(value) for value in values)
+
+
+def _resolve(experiment: Experiment) -> Parts:
+    means, arms = _resolve_arms(experiment.arms)
+    graph = resolve_graph(experiment.graph)
+    agents = experiment.agents or graph.size() or DEFAULT_AGENTS
+    byzantine = experiment.byzantine
+    if byzantine >= agents:
+        raise BadInput(f"byzantine {byzantine} leaves no normal agent; allowed: 0 to {agents - 1} of {agents} agents")
+    graph.check(agents, byzantine)
+    families = [experiment.rewards] if isinstance(experiment.rewards, str) else list(experiment.rewards)
+    if not families or not all(isinstance(family, str) for family in families):
+        raise BadInput(f"rewards {experiment.rewards!r} is not allowed; allowed: a family, or a list of them")
+    return Parts(
+        means,
+        arms,
+        agents,
+        byzantine if experiment.f is None else experiment.f,
+        _resolve_kappas(experiment.kappa, agents - byzantine),
+        graph,
+        ATTACKS.resolve(experiment.attack),
+        FILTERS.resolve(experiment.filter),
+        POLICIES.resolve(experiment.policy),
+        tuple(parse_family(family) for family in families),
+    )
+
+
+def _resolve_arms(arms: Any) -> tuple[tuple[float, ...] | None, int]:
+    allowed = "two or more means in [0, 1], or random:M with M of at least 2"
+    if isinstance(arms, str):
+        name, _, count = arms.partition(":")
+        if name != "random" or not count.isdecimal() or int(count) < 2:
+            raise BadInput(f"arms {arms!r} is not allowed; allowed: {allowed}")
+        return None, int(count)
+    if not isinstance(arms, Sequence) or len(arms) < 2:
+        raise BadInput(f"arms {arms!r} is not allowed; allowed: {allowed}")
+    means = _check_numbers("arms", arms, 0.0, 1.0, allowed)
+    return means, len(means)
+
+
+def _resolve_kappas(kappa: Any, normal: int) -> tuple[float, ...] | None:
+    allowed = f"a number in [1, 2), a list of {normal}, one per normal agent, or random"
+    below_two = math.nextafter(2.0, 1.0)
+    if kappa == "random":
+        return None
+    if isinstance(kappa, str) or not isinstance(kappa, (int, float, Sequence)):
+        raise BadInput(f"kappa {kappa!r} is not allowed; allowed: {allowed}")
+    if isinstance(kappa, Sequence):
+        if len(kappa) != normal:
+            raise BadInput(f"kappa {list(kappa)!r} has {len(kappa)} values; allowed: {allowed}")
+        return _check_numbers("kappa", kappa, 1.0, below_two, allowed)
+    return _check_numbers("kappa", [kappa], 1.0, below_two, allowed) * normal
+
+
+def degree_warning(experiment: Experiment) -> str | None:
+    """One sentence where f is too large for the degrees: 2f + 1 to cooperate, 3f + 1 for the guarantee."""
+    parts = experiment.parts
+    if not parts.filter.trims or parts.f == 0:
+        return None
+    degrees = parts.graph.degrees(parts.agents, experiment.byzantine)
+    if experiment.subset is not None:
+        degrees = degrees.clip(max=experiment.subset)
+    expected = "expect" if parts.graph.random else "have"
+    for needed, purpose in ((2 * parts.f + 1, "to cooperate at all"), (3 * parts.f + 1, "for the paper's guarantee")):
+        short = [agent + 1 for agent in range(experiment.byzantine, parts.agents) if degrees[agent] < needed]
+        if short:
+            named = ", ".join(map(str, short[:10])) + (", …" if len(short) > 10 else "")
+            return (
+                f"f = {parts.f} needs {needed} neighbours {purpose}; "
+                f"{len(short)} normal agent{'s' if len(short) > 1 else ''} {expected} fewer: {named}"
+            )
+    return None

@@ -1,0 +1,185 @@
+"""The stage: lays out a board for one run of an experiment, and plays it."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from byzmab.core import draws
+from byzmab.core.board import Board
+from byzmab.core.report import Floats
+from byzmab.graphs import Graph
+from byzmab.simulation.engine import play, start
+from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.inbox import EDGES, INBOXES, LIES
+
+LIARS_KAPPA = 1.5  # of Byzantine agents where normal ones have a list
+KEYS = {
+    "reward_key": draws.REWARD,
+    "policy_key": draws.POLICY,
+    "graph_key": draws.GRAPH,
+    "subset_key": draws.SUBSET,
+    "attack_key": draws.ATTACK,
+}
+
+
+def grid_of(experiment: Experiment) -> Any:
+    """The rounds on which regret is recorded: about `record` of them, evenly spread, the last included."""
+    return np.unique(np.linspace(0, experiment.horizon, experiment.record + 1).round().astype(np.int64))[1:]
+
+
+def draw_means(experiment: Experiment, run: int) -> Floats:
+    """μ of a run: as given, or drawn and sorted decreasingly."""
+    parts = experiment.parts
+    if parts.means is not None:
+        return np.array(parts.means)
+    return np.sort(_uniforms(experiment, run, draws.ARMS, parts.arms))[::-1].copy()
+
+
+def draw_kappas(experiment: Experiment, run: int) -> Floats:
+    """κ of every agent in a run."""
+    parts = experiment.parts
+    if parts.kappas is None:
+        return 1.0 + _uniforms(experiment, run, draws.KAPPA, parts.agents)
+    listed = not isinstance(experiment.kappa, (int, float))
+    liars = LIARS_KAPPA if listed or not parts.kappas else parts.kappas[0]
+    return np.array((liars,) * experiment.byzantine + parts.kappas)
+
+
+def _uniforms(experiment: Experiment, run: int, purpose: int, count: int) -> Floats:
+    return draws.uniforms(draws.fold(draws.run_key(experiment.seed, run), purpose), count)
+
+
+class Stage:
+    """One run of an experiment, ready to be played."""
+
+    def __init__(self, experiment: Experiment, run: int) -> None:
+        parts = experiment.parts
+        agents, arms, byzantine = parts.agents, parts.arms, experiment.byzantine
+        always_same = not experiment.time_varying and experiment.subset is None
+        memory = 0 if always_same else experiment.memory  # the newest report is always this round's
+        history = memory + experiment.delay + 1
+        notes = parts.attack.notes_shape(agents, arms, byzantine)
+        grid = grid_of(experiment)
+        self.loops = (parts.graph.loop(), parts.attack.loop(), parts.filter.loop(), parts.policy.loop())
+        self.board = board = Board(
+            agents=agents,
+            arms=arms,
+            byzantine=byzantine,
+            f=parts.f,
+            consistency=parts.filter.consistency,
+            stale_when=parts.filter.stale_when,
+            horizon=experiment.horizon,
+            epoch=experiment.epoch,
+            delay=experiment.delay,
+            memory=memory,
+            subset=experiment.subset or 0,
+            time_varying=experiment.time_varying and parts.graph.random,
+            hears=parts.filter.hears,
+            settled=always_same and history == 1 and experiment.epoch == 1,
+            history=history,
+            grid_size=grid.size,
+            notes_rows=notes[0],
+            notes_columns=notes[1],
+            graph_knobs_size=len(parts.graph.knobs),
+            attack_knobs_size=len(parts.attack.knobs),
+        )
+        self._lay_settings(experiment, run, grid, notes)
+        self._lay_tallies()
+        self._make_room_for_edges(expected_edges(parts.graph, agents, byzantine) + agents)
+        self._make_room_for_lies(max(byzantine, 1))
+        start(board.record)
+
+    def play(self, until: int) -> None:
+        """Play up to a round, making room where it runs out."""
+        record = self.board.record
+        while shortage := play(record, until, *self.loops):
+            if shortage == EDGES:
+                self._make_room_for_edges(2 * int(record["edge_room"]))
+            elif shortage == INBOXES:
+                self._make_room_for_inboxes(2 * int(record["heard_room"]))
+            elif shortage == LIES:
+                self._make_room_for_lies(2 * int(record["lie_room"]))
+
+    def _lay_settings(self, experiment: Experiment, run: int, grid: Any, notes: tuple[int, int]) -> None:
+        parts, board = experiment.parts, self.board
+        key = draws.run_key(experiment.seed, run)
+        for name, purpose in KEYS.items():
+            board.record[name] = draws.fold(key, purpose)
+        families = [parts.families[agent % len(parts.families)] for agent in range(parts.agents)]
+        board.lay("truths", draw_means(experiment, run))
+        board.lay("kappas", draw_kappas(experiment, run))
+        board.lay("reward_kinds", [family.kind for family in families])
+        board.lay("reward_knobs", [family.knob for family in families])
+        board.lay("graph_knobs", parts.graph.knobs)
+        board.lay("attack_knobs", parts.attack.knobs)
+        board.lay("attack_notes", np.zeros(notes))
+        board.lay("grid", grid)
+        board.lay("third_ends", [experiment.horizon * third // 3 for third in (1, 2, 3)])
+
+    def _lay_tallies(self) -> None:
+        board = self.board
+        agents, arms, history = (int(board.record[name]) for name in ("agents", "arms", "history"))
+        normal = agents - int(board.record["byzantine"])
+        for name in ("pulls", "means", "totals", "estimates", "weights", "doubts"):
+            board.lay(name, np.zeros((agents, arms)))
+        board.lay("last", np.zeros((history, agents)))
+        board.lay("choices", np.zeros(agents))
+        board.lay("reward_keys", np.zeros((agents, arms)))
+        board.lay("policy_keys", np.zeros(agents))
+        for name in ("heard_pulls", "heard_means"):
+            board.lay(name, np.zeros(agents))
+        for name in ("lie_pulls", "lie_means"):
+            board.lay(name, np.zeros(arms))
+        board.lay("rng", np.zeros(1))
+        board.lay("regret", np.zeros((normal, int(board.record["grid_size"]))))
+        board.lay("thirds", np.zeros((3, normal, arms)))
+        for name in ("graph_starts", "fresh_starts", "heard_starts", "spare_starts"):
+            board.lay(name, np.zeros(agents + 1))
+
+    def _make_room_for_edges(self, room: int) -> None:
+        """Room for the graph, for those heard now and, where nothing is remembered, for the inboxes: the same array."""
+        board = self.board
+        board.record["edge_room"] = room
+        board.lay("graph", np.zeros(room))
+        if board.record["subset"]:
+            board.lay("fresh", np.zeros(room))
+        else:
+            board.share("fresh", "graph")
+            board.share("fresh_starts", "graph_starts")
+        if board.record["memory"]:
+            if "heard" not in board:
+                self._make_room_for_inboxes(room)
+        else:
+            board.share("heard", "fresh")
+            board.share("heard_starts", "fresh_starts")
+            board.record["heard_room"] = room
+            board.lay("heard_at", np.zeros(room))
+            board.lay("heard_rows", np.zeros(room))
+
+    def _make_room_for_inboxes(self, room: int) -> None:
+        """Room for remembered reports, with those that are there already."""
+        self.board.record["heard_room"] = room
+        for name in ("heard", "heard_at", "heard_rows"):
+            self.board.stretch(name, room)
+        for name in ("spare", "spare_at", "spare_rows"):
+            self.board.lay(name, np.zeros(room))
+
+    def _make_room_for_lies(self, room: int) -> None:
+        """Room for lies behind the rows of honest reports; with no history, those rows are the tallies themselves."""
+        board = self.board
+        board.record["lie_room"] = room
+        rows = int(board.record["history"] * board.record["agents"]) + room
+        board.stretch("free_rows", room)
+        board.stretch("news", rows)
+        for told, own in (("told_pulls", "pulls"), ("told_means", "means")):
+            board.stretch(told, rows)
+            if board.record["history"] == 1:
+                board[told][: board.record["agents"]] = board[own]
+                board.lay(own, board[told][: board.record["agents"]])
+
+
+@lru_cache(maxsize=64)
+def expected_edges(graph: Graph, agents: int, byzantine: int) -> int:
+    """How many edges to make room for at first."""
+    return int(1.1 * graph.degrees(agents, byzantine).sum()) + 16
