@@ -1,0 +1,72 @@
+"""byzmab: Byzantine-resilient decentralized multi-armed bandits.
+
+Agents pull the same arms, tell each other what they saw, and some of them lie. Names are imported when
+they are first used, so that importing the package is instant.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from byzmab.attacks import Attack, World
+    from byzmab.core.agent import Agent
+    from byzmab.core.compiler import compiled
+    from byzmab.core.errors import BadInput
+    from byzmab.core.filters import Filter
+    from byzmab.core.policies import Policy
+    from byzmab.core.report import Belief, Report
+    from byzmab.graphs import Graph
+    from byzmab.simulation.compare import Comparison, compare
+    from byzmab.simulation.experiment import Experiment
+    from byzmab.simulation.result import Result
+    from byzmab.simulation.run import simulate
+
+__version__ = version("byzmab")
+
+_HOMES = {
+    "Agent": "core.agent",
+    "Attack": "attacks",
+    "BadInput": "core.errors",
+    "Belief": "core.report",
+    "Comparison": "simulation.compare",
+    "Experiment": "simulation.experiment",
+    "Filter": "core.filters",
+    "Graph": "graphs",
+    "Policy": "core.policies",
+    "Report": "core.report",
+    "Result": "simulation.result",
+    "World": "attacks",
+    "compare": "simulation.compare",
+    "compiled": "core.compiler",
+    "simulate": "simulation.run",
+}
+
+__all__ = [
+    "Agent",
+    "Attack",
+    "BadInput",
+    "Belief",
+    "Comparison",
+    "Experiment",
+    "Filter",
+    "Graph",
+    "Policy",
+    "Report",
+    "Result",
+    "World",
+    "__version__",
+    "compare",
+    "compiled",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'byzmab' has no attribute {name!r}")
+    return getattr(import_module(f"byzmab.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

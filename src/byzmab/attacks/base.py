@@ -169,7 +169,7 @@ def lie_all(board: Any) -> None:
             sender = world.heard[entry]
             if sender >= byzantine:
                 break  # senders ascend
-            if heard_at[entry] != sent:
+            if board.memory > 0 and heard_at[entry] != sent:
                 continue  # a remembered lie stays as it was sent
             row = world.heard_rows[entry]
             told_pulls, told_means = world.told.pulls[row], world.told.means[row]

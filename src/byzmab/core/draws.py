@@ -17,13 +17,14 @@ MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
 UNIT = 2.0**-53  # from the upper 53 bits to [0, 1)
 
-# What a draw is for: the first number folded into a run's key.
+# What a draw is for.
 REWARD, POLICY, GRAPH, SUBSET, ATTACK, ARMS, KAPPA = range(7)
 
 
-def run_key(seed: int, run: int) -> np.uint64:
-    """The key from which all draws of one run are folded."""
-    return np.random.SeedSequence(seed, spawn_key=(run,)).generate_state(1, np.uint64)[0]  # type: ignore[no-any-return]
+def key_of(seed: int, run: int, purpose: int) -> np.uint64:
+    """The key of all draws of one run for one purpose."""
+    words = np.random.SeedSequence(seed, spawn_key=(run, purpose)).generate_state(1, np.uint64)
+    return words[0]  # type: ignore[no-any-return]
 
 
 @compiled

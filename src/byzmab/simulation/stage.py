@@ -47,7 +47,7 @@ def draw_kappas(experiment: Experiment, run: int) -> Floats:
 
 
 def _uniforms(experiment: Experiment, run: int, purpose: int, count: int) -> Floats:
-    return draws.uniforms(draws.fold(draws.run_key(experiment.seed, run), purpose), count)
+    return draws.uniforms(draws.key_of(experiment.seed, run, purpose), count)
 
 
 class Stage:
@@ -103,9 +103,8 @@ class Stage:
 
     def _lay_settings(self, experiment: Experiment, run: int, grid: Any, notes: tuple[int, int]) -> None:
         parts, board = experiment.parts, self.board
-        key = draws.run_key(experiment.seed, run)
         for name, purpose in KEYS.items():
-            board.record[name] = draws.fold(key, purpose)
+            board.record[name] = draws.key_of(experiment.seed, run, purpose)
         families = [parts.families[agent % len(parts.families)] for agent in range(parts.agents)]
         board.lay("truths", draw_means(experiment, run))
         board.lay("kappas", draw_kappas(experiment, run))

@@ -1,0 +1,129 @@
+"""The result of an experiment: regret, pulls and messages, with their statistics, figure and file."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from byzmab.core.errors import BadInput
+from byzmab.core.report import Floats, Integers
+from byzmab.simulation.experiment import Experiment
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+
+REPORT_BYTES_PER_ARM = 16  # one count and one mean of eight bytes each, as the paper's remark has it
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out of an experiment. The labelled arrays are made when they are asked for."""
+
+    experiment: Experiment
+    rounds: Integers
+    regret_values: Floats  # run × normal agent × round
+    pull_values: NDArray[np.int32]  # run × normal agent × third × arm
+    message_counts: Integers  # run
+    means: Floats  # run × arm: μ
+    seconds: float  # of playing, compilation excluded
+
+    @cached_property
+    def dataset(self) -> "xarray.Dataset":
+        """Everything with labelled dimensions; agents, arms and thirds are numbered from 1."""
+        import xarray
+
+        byzantine = self.experiment.byzantine
+        return xarray.Dataset(
+            {
+                "regret": (("run", "agent", "round"), self.regret_values),
+                "pulls": (("run", "agent", "third", "arm"), self.pull_values),
+                "messages": ("run", self.message_counts),
+                "mean": (("run", "arm"), self.means),
+            },
+            {
+                "run": np.arange(self.experiment.runs),
+                "agent": np.arange(byzantine + 1, self.experiment.parts.agents + 1),
+                "round": self.rounds,
+                "third": np.arange(1, 4),
+                "arm": np.arange(1, self.experiment.parts.arms + 1),
+            },
+            {"experiment": json.dumps(self.experiment.settings()), "seconds": self.seconds},
+        )
+
+    @property
+    def regret(self) -> "xarray.DataArray":
+        """Regret by run, normal agent and round."""
+        return self.dataset["regret"]
+
+    @property
+    def pulls(self) -> "xarray.DataArray":
+        """Pulls by run, normal agent, third of the horizon and arm."""
+        return self.dataset["pulls"]
+
+    @property
+    def messages(self) -> "xarray.DataArray":
+        """Reports heard by run, all agents together."""
+        return self.dataset["messages"]
+
+    @property
+    def network_regret(self) -> Floats:
+        """The normal agents' average regret by run and round: what the paper plots."""
+        return self.regret_values.mean(axis=1)  # type: ignore[no-any-return]
+
+    def summary(self) -> dict[str, Any]:
+        """The numbers of `byzmab simulate --json`."""
+        final = self.network_regret[:, -1]
+        several = final.size > 1
+        std = float(final.std(ddof=1)) if several else None
+        steps = self.experiment.runs * self.experiment.parts.agents * self.experiment.horizon
+        messages = int(self.message_counts.sum())
+        return {
+            "experiment": self.experiment.settings(),
+            "regret": {
+                "mean": float(final.mean()),
+                "std": std,
+                "stderr": std / final.size**0.5 if std is not None else None,
+                "per_agent": self.regret_values[:, :, -1].mean(axis=0).tolist(),
+            },
+            "messages": messages,
+            "bytes": messages * self.experiment.parts.arms * REPORT_BYTES_PER_ARM,
+            "agent_steps": steps,
+            "seconds": self.seconds,
+            "agent_steps_per_second": steps / self.seconds,
+        }
+
+    def plot(self, ax: "Axes | None" = None, label: str | None = None) -> "Axes":
+        """Draw the mean regret over runs with its ±1 standard deviation band."""
+        from byzmab.simulation.figure import draw_regret
+
+        return draw_regret(self, ax, label)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a NetCDF file."""
+        self.dataset.to_netcdf(path, engine="h5netcdf")
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Result":
+        """Read what `save` wrote."""
+        import xarray
+
+        try:
+            with xarray.open_dataset(path, engine="h5netcdf") as data:
+                data.load()
+            settings = json.loads(data.attrs["experiment"])
+        except (OSError, KeyError, ValueError) as error:
+            raise BadInput(f"result file {str(path)!r} cannot be read: {error}") from None
+        return cls(
+            Experiment(**settings),
+            data["round"].values,
+            data["regret"].values,
+            data["pulls"].values,
+            data["messages"].values,
+            data["mean"].values,
+            float(data.attrs["seconds"]),
+        )

@@ -1,0 +1,142 @@
+"""Running an experiment: its runs spread over workers, with progress, interruption and the same digits always."""
+
+import os
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from byzmab.core.errors import BadInput
+from byzmab.core.report import Floats, Integers
+from byzmab.simulation.experiment import Experiment, degree_warning
+from byzmab.simulation.result import Result
+from byzmab.simulation.stage import Stage, grid_of
+
+BLOCK_SECONDS = 0.05  # how long the compiled loop plays before it looks up
+LOOK_SECONDS = 0.1  # how often progress is told
+
+Progress = Callable[[int, int], None]
+
+
+class Outcome(NamedTuple):
+    """What is kept of one run."""
+
+    regret: Floats  # normal agents × grid
+    thirds: Integers  # 3 × normal agents × arms: pulls up to the end of each third
+    messages: int
+    means: Floats  # arms: μ
+
+
+class Stopped(Exception):
+    """Raised in a worker when the others were interrupted."""
+
+
+def play_run(
+    experiment: Experiment, run: int, played: Integers | None = None, stop: threading.Event | None = None
+) -> Outcome:
+    """Play one run, block by block; `played[run]` tells how far it is, and `stop` ends it."""
+    stage = Stage(experiment, run)
+    board = stage.board
+    rounds, done = 16, 0
+    while done < experiment.horizon:
+        if stop is not None and stop.is_set():
+            raise Stopped
+        began = time.perf_counter()
+        done = min(done + rounds, experiment.horizon)
+        stage.play(done)
+        elapsed = time.perf_counter() - began
+        rounds = max(1, int(rounds * min(4.0, BLOCK_SECONDS / max(elapsed, 1e-6))))
+        if played is not None:
+            played[run] = done
+    return Outcome(board["regret"], board["thirds"], int(board.record["messages"]), board["truths"])
+
+
+def play_runs(experiment: Experiment, first: int, end: int) -> list[Outcome]:
+    """Play some runs one after the other: the unit of work for executors of other kinds."""
+    return [play_run(experiment, run) for run in range(first, end)]
+
+
+def prepare(experiment: Experiment) -> None:
+    """Compile, or load, all that an experiment needs, by playing one round of it."""
+    Stage(experiment, 0).play(1)
+
+
+def simulate(
+    experiment: Experiment,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    workers: int | None = None,
+) -> Result:
+    """Simulate all runs of an experiment.
+
+    Runs are spread over `workers` threads, as many as there are cores if not given, or over any
+    `concurrent.futures.Executor`. `progress` is called with the rounds played and their total.
+    """
+    if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
+        raise BadInput(f"workers {workers!r} is not allowed; allowed: a whole number of at least 1")
+    if message := degree_warning(experiment):
+        warnings.warn(message, stacklevel=2)
+    prepare(experiment)
+    began = time.perf_counter()
+    if executor is None:
+        outcomes = _on_threads(experiment, workers or os.cpu_count() or 1, progress)
+    else:
+        outcomes = _on_executor(experiment, executor, workers or os.cpu_count() or 1, progress)
+    parts = experiment.parts
+    shape = experiment.runs, parts.agents - experiment.byzantine
+    rounds = grid_of(experiment)
+    regret = np.empty((*shape, rounds.size))
+    pulls = np.empty((*shape, 3, parts.arms), np.int32)
+    messages = np.empty(experiment.runs, np.int64)
+    means = np.empty((experiment.runs, parts.arms))
+    for run, outcome in outcomes:
+        regret[run] = outcome.regret
+        pulls[run] = np.diff(outcome.thirds, axis=0, prepend=0).transpose(1, 0, 2)
+        messages[run], means[run] = outcome.messages, outcome.means
+    return Result(experiment, rounds, regret, pulls, messages, means, time.perf_counter() - began)
+
+
+def _on_threads(experiment: Experiment, workers: int, progress: Progress | None) -> Iterator[tuple[int, Outcome]]:
+    """Runs as they finish; when interrupted, all threads end within a block."""
+    played, stop = np.zeros(experiment.runs, np.int64), threading.Event()
+    with ThreadPoolExecutor(min(workers, experiment.runs)) as pool:
+        futures = {pool.submit(play_run, experiment, run, played, stop): run for run in range(experiment.runs)}
+        try:
+            for future in _as_completed(futures, lambda: int(played.sum()), experiment, progress):
+                yield futures.pop(future), future.result()
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _on_executor(
+    experiment: Experiment, executor: Executor, workers: int, progress: Progress | None
+) -> Iterator[tuple[int, Outcome]]:
+    """The same on any executor, in blocks of runs, a few for each worker."""
+    size = max(1, experiment.runs // (4 * workers))
+    futures = {
+        executor.submit(play_runs, experiment, first, min(first + size, experiment.runs)): first
+        for first in range(0, experiment.runs, size)
+    }
+    finished = 0
+    for future in _as_completed(futures, lambda: finished * experiment.horizon, experiment, progress):
+        for run, outcome in enumerate(future.result(), futures.pop(future)):
+            finished += 1
+            yield run, outcome
+
+
+def _as_completed(
+    futures: dict[Future[Any], int], played: Callable[[], int], experiment: Experiment, progress: Progress | None
+) -> Iterator[Future[Any]]:
+    """Futures as they finish, telling progress in between; the caller removes what it has taken."""
+    total = experiment.runs * experiment.horizon
+    while futures:
+        done, _ = wait(futures, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
+        yield from done
+        if progress is not None:
+            progress(played(), total)
