@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 from numba import types
 
 from byzmab.core.board import CONSISTENT_MEANS, BoardType, first_row, floats, integers, table, words
@@ -131,20 +132,24 @@ def open_world(board: Any) -> World:
 
 
 @compiled
-def stale_bits(
-    pulls: Floats, means: Floats, old_pulls: Floats, old_means: Floats, threshold: Floats, kappa: float, follow_means: bool
-) -> int:
-    """The arms on which a liar's new report differs from its last one in a way that matters to the filter."""
-    changed = 0
-    for arm in range(pulls.size):
-        if follow_means:
-            passes = kappa * pulls[arm] >= threshold[arm]
-            passed = kappa * old_pulls[arm] >= threshold[arm]
-            differs = means[arm] != old_means[arm] or passes != passed
+def tell(
+    pulls: Floats, means: Floats, told_pulls: Floats, told_means: Floats, own_pulls: Floats, kappa: float, step_a: bool
+) -> np.uint64:
+    """Put a lie in its row; a word with the bits of those arms on which it differs in a way that matters."""
+    news = np.uint64(0)
+    for arm in range(np.uint64(pulls.size)):  # no sign, no test for negative indices
+        count, mean = pulls[arm], means[arm]
+        if not (count > 0.0 and -math.inf < mean < math.inf):
+            count, mean = 0.0, 0.0  # no number at all is silence
+        if step_a:  # of a count it only matters whether it passes
+            own = own_pulls[arm]
+            differs = (kappa * count >= own) != (kappa * told_pulls[arm] >= own)
         else:
-            differs = means[arm] != old_means[arm] or pulls[arm] != old_pulls[arm]
-        changed |= differs << (arm & 63)
-    return changed
+            differs = count != told_pulls[arm]
+        differs |= mean != told_means[arm]
+        told_pulls[arm], told_means[arm] = count, mean
+        news |= np.uint64(differs) << (arm & np.uint64(63))
+    return news
 
 
 def lie_all(board: Any) -> None:
@@ -155,8 +160,8 @@ def lie_all(board: Any) -> None:
     notes = table(board.attack_notes, board.notes_rows, board.notes_columns)
     news = words(board.news, board.history * agents + board.lie_room)
     heard_at = integers(board.heard_at, board.heard_room)
-    lie_pulls = floats(board.lie_pulls, arms)
-    lie_means = floats(board.lie_means, arms)
+    pulls = floats(board.lie_pulls, arms)
+    means = floats(board.lie_means, arms)
     rng = words(board.rng, 1)
     key = fold(board.attack_key, sent)
     if board.begun == 0:
@@ -172,17 +177,14 @@ def lie_all(board: Any) -> None:
             if board.memory > 0 and heard_at[entry] != sent:
                 continue  # a remembered lie stays as it was sent
             row = world.heard_rows[entry]
-            told_pulls, told_means = world.told.pulls[row], world.told.means[row]
             rng[0] = fold(key, 1 + sender * agents + receiver)
-            report = Report(lie_pulls, lie_means, ())
-            lie(world, sender, receiver, knobs, notes, rng, report)
-            for arm in range(arms):
-                if not (lie_pulls[arm] > 0.0 and -math.inf < lie_means[arm] < math.inf):
-                    lie_pulls[arm], lie_means[arm] = 0.0, 0.0  # no number at all is silence
-            if board.settled == 1:
-                news[row] = stale_bits(
-                    lie_pulls, lie_means, told_pulls, told_means,
-                    world.pulls[receiver], world.kappas[receiver], board.stale_when == CONSISTENT_MEANS,
-                )
-            for arm in range(arms):
-                told_pulls[arm], told_means[arm] = lie_pulls[arm], lie_means[arm]
+            lie(world, sender, receiver, knobs, notes, rng, Report(pulls, means, ()))
+            news[row] = tell(
+                pulls,
+                means,
+                world.told.pulls[row],
+                world.told.means[row],
+                world.pulls[receiver],
+                world.kappas[receiver],
+                board.stale_when == CONSISTENT_MEANS,
+            )

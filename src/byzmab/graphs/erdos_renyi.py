@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from byzmab.core.compiler import compiled
-from byzmab.core.draws import uniform
+from byzmab.core.draws import fold, uniform, unit
 from byzmab.core.errors import BadInput
 from byzmab.core.plugins import numbers
 from byzmab.core.report import Floats, Integers, Words
@@ -22,10 +22,10 @@ def some(receiver: int, agents: int, byzantine: int, knobs: Floats, rng: Words, 
     q = knobs[0]
     count = 0
     if q >= SPARSE:
+        key = rng[0]
         for other in range(agents):
-            if other != receiver:
-                out[count] = other
-                count += uniform(rng) < q
+            out[count] = other
+            count += (unit(fold(key, other)) < q) & (other != receiver)
     elif q > 0.0:
         scale = 1.0 / math.log1p(-q)
         place = int(math.log(1.0 - uniform(rng)) * scale)  # geometric: absent edges before the next one

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from byzmab.core.board import first_row, integers, table, words
 from byzmab.core.compiler import compiled_apart
 from byzmab.core.draws import fold, keep_some
@@ -50,26 +52,21 @@ def keep_history(board: Any) -> None:
 @compiled_apart
 def fill_inboxes(board: Any) -> int:
     """Without memory: the reports heard now, and a row for each of them."""
-    agents, byzantine, sent = board.agents, board.byzantine, board.sent
+    agents, byzantine, sent = board.agents, np.uint64(board.byzantine), board.sent
     entries = integers(board.fresh_starts, agents + 1)[agents]
     if entries > board.heard_room:
         return INBOXES
-    heard = integers(board.heard, board.heard_room)
-    heard_at = integers(board.heard_at, board.heard_room)
-    rows = integers(board.heard_rows, board.heard_room)
-    first_honest, first_lie = first_row(board, sent), board.history * agents
-    lies = 0
-    for entry in range(entries):
-        lies += heard[entry] < byzantine
-    if lies > board.lie_room:
-        return LIES
-    lies = 0
-    for entry in range(entries):
+    heard = words(board.heard, board.heard_room)  # no sign, no test for negative indices
+    rows = words(board.heard_rows, board.heard_room)
+    first_honest, next_lie = np.uint64(first_row(board, sent)), np.uint64(board.history * agents)
+    room = next_lie + np.uint64(board.lie_room)
+    for entry in range(np.uint64(entries)):
         sender = heard[entry]
-        heard_at[entry] = sent
         if sender < byzantine:
-            rows[entry] = first_lie + lies
-            lies += 1
+            if next_lie == room:
+                return LIES
+            rows[entry] = next_lie
+            next_lie += np.uint64(1)
         else:
             rows[entry] = first_honest + sender
     return ENOUGH
