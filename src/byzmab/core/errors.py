@@ -8,9 +8,13 @@ class BadInput(ValueError):
     """Input that cannot be used; its message is one sentence naming the option, the value and what is allowed."""
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
-    """The error for a name nobody registered, with the nearest known one."""
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What is known, led by the nearest name."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return BadInput(f"{kind} {name!r} is not known; {hint}known: {', '.join(names)}, or your own as file.py:Name")
+    return (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(names)}"
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
+    """The error for a name nobody registered, with the nearest known one."""
+    return BadInput(f"{kind} {name!r} is not known; {nearest(name, known)}")

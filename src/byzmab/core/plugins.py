@@ -62,12 +62,17 @@ class Registry:
         if name in self.entries:
             return self.entries[name].from_text(text)
         if not colon:
-            raise unknown(self.base.kind, wanted, self.entries)
+            raise self._unknown(wanted)
         class_name, _, text = text.partition(":")
         return self._load(wanted, name, class_name).from_text(text)
 
+    def _unknown(self, wanted: str) -> BadInput:
+        return BadInput(f"{unknown(self.base.kind, wanted, self.entries)}, or your own as file.py:Name")
+
     def _load(self, wanted: str, place: str, class_name: str) -> type[Plugin]:
-        module = _import(self.base.kind, wanted, place, self.entries)
+        module = _import(f"{self.base.kind} {wanted!r}", place)
+        if module is None:
+            raise self._unknown(wanted)
         found = getattr(module, class_name, None)
         if not (isinstance(found, type) and issubclass(found, self.base)):
             raise BadInput(
@@ -83,33 +88,31 @@ class Registry:
         return f"{type(plugin).__module__}:{type(plugin).__name__}"
 
 
-def _import(kind: str, wanted: str, place: str, known: Mapping[str, Any]) -> Any:
-    """Import a user's module, by file or by name, the current directory first."""
+def _import(what: str, place: str) -> Any:
+    """Import a user's module, by file or by name, the current directory first; None if there is none."""
     if place.endswith(".py"):
         path = Path(place).resolve()
         if not path.is_file():
-            raise BadInput(f"{kind} {wanted!r}: there is no file {place!r}")
-        name = path.stem
-        if name in sys.modules and getattr(sys.modules[name], "__file__", None) == str(path):
-            return sys.modules[name]
-        spec = importlib.util.spec_from_file_location(name, path)
+            raise BadInput(f"{what}: there is no file {place!r}")
+        name, spec = path.stem, importlib.util.spec_from_file_location(path.stem, path)
     else:
         if os.getcwd() not in sys.path:
             sys.path.insert(0, os.getcwd())
         name = place
-        if name in sys.modules:
-            return sys.modules[name]
         try:
             spec = importlib.util.find_spec(name)
         except (ImportError, ValueError):
-            spec = None
+            return None
     if spec is None or spec.loader is None:
-        raise unknown(kind, wanted, known)
+        return None
+    known = sys.modules.get(name)
+    if known is not None and getattr(known, "__file__", None) == spec.origin:
+        return known
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise BadInput(f"{kind} {wanted!r}: importing {place} failed: {type(error).__name__}: {error}") from error
+        raise BadInput(f"{what}: importing {place} failed: {type(error).__name__}: {error}") from error
     return module

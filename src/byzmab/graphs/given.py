@@ -108,3 +108,12 @@ def _entry(path: str, section: str, item: Any, key: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise BadInput(f"graph file {path!r}: {item!r} under {section!r} has no whole number under the key {key!r}")
     return value
+
+
+def write_graph(graph: Given, path: Path) -> None:
+    """Write a graph as `read_graph` reads it."""
+    edges = [
+        {"source": teller + 1, "target": hearer + 1} for hearer, tellers in enumerate(graph.listed) for teller in tellers
+    ]
+    nodes = [{"id": agent + 1} for agent in range(graph.size())]
+    path.write_text(json.dumps({"directed": True, "multigraph": False, "graph": {}, "nodes": nodes, "edges": edges}))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from byzmab.attacks import ATTACKS, Attack
@@ -34,34 +34,33 @@ class Parts(NamedTuple):
     families: tuple[Family, ...]  # of rewards, agent by agent in turn
 
 
-def _setting(default: Any, about: str) -> Any:
-    return field(default=default, metadata={"about": about})
-
-
 @dataclass(frozen=True)
 class Experiment:
-    """What is simulated. Every field is also a flag of `byzmab simulate` and a key of an experiment file."""
+    """What is simulated. Every field is also a flag of `byzmab simulate` and a key of an experiment file.
 
-    arms: str | Sequence[float] = _setting(PAPER_ARMS, "the arms' means, or random:M for M means drawn in every run")
-    agents: int | None = _setting(None, f"number of agents; {DEFAULT_AGENTS}, or as many as the graph has")
-    byzantine: int = _setting(2, "how many of them lie: agents 1..B")
-    f: int | None = _setting(None, "the most Byzantine neighbours an agent reckons with; as many as lie")
-    kappa: float | str | Sequence[float] = _setting(1.5, "consistency in [1, 2): one, one per normal agent, or random")
-    graph: Any = _setting("complete", "who hears whom: a name, or a JSON file in node-link format")
-    time_varying: bool = _setting(False, "draw the graph anew in every round")
-    attack: Any = _setting("constant", "what Byzantine agents tell")
-    filter: Any = _setting("trimmed", "how reports become a belief")
-    memory: int = _setting(0, "rounds for which a report is remembered")
-    policy: Any = _setting("ucb", "how a belief becomes a choice")
-    rewards: str | Sequence[str] = _setting("bernoulli", "family of rewards, or several, agent by agent in turn")
-    subset: int | None = _setting(None, "hear only so many neighbours in a round, drawn at random; all")
-    epoch: int = _setting(1, "rounds between two decisions")
-    delay: int = _setting(0, "rounds until a report is heard: 0 or 1")
-    algorithm: str = _setting("resilient", "the algorithm that is simulated")
-    horizon: int = _setting(10_000, "rounds in a run")
-    runs: int = _setting(50, "independent repetitions")
-    seed: int = _setting(0, "where all randomness comes from")
-    record: int = _setting(200, "on how many rounds, evenly spread, regret is recorded")
+    `byzmab.simulation.settings.ABOUT` says what each of them means.
+    """
+
+    arms: str | Sequence[float] = PAPER_ARMS
+    agents: int | None = None
+    byzantine: int = 2
+    f: int | None = None
+    kappa: float | str | Sequence[float] = 1.5
+    graph: Any = "complete"
+    time_varying: bool = False
+    attack: Any = "constant"
+    filter: Any = "trimmed"
+    memory: int = 0
+    policy: Any = "ucb"
+    rewards: str | Sequence[str] = "bernoulli"
+    subset: int | None = None
+    epoch: int = 1
+    delay: int = 0
+    algorithm: str = "resilient"
+    horizon: int = 10_000
+    runs: int = 50
+    seed: int = 0
+    record: int = 200
 
     def __post_init__(self) -> None:
         for name, least in LEAST.items():
@@ -75,6 +74,12 @@ class Experiment:
         if self.algorithm not in ALGORITHMS:
             raise unknown("algorithm", str(self.algorithm), ALGORITHMS)
         object.__setattr__(self, "_parts", _resolve(self))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
     @property
     def parts(self) -> Parts:

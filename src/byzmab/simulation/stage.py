@@ -65,6 +65,7 @@ class Stage:
         self.board = board = Board(
             agents=agents,
             arms=arms,
+            voices=agents,
             byzantine=byzantine,
             f=parts.f,
             consistency=parts.filter.consistency,

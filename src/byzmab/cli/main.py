@@ -1,0 +1,67 @@
+"""The `byzmab` command: its commands, and what becomes of errors."""
+
+import sys
+from typing import Annotated
+
+import click
+import typer
+
+from byzmab.cli.listing import show_list
+from byzmab.cli.simulate import simulate
+
+app = typer.Typer(
+    name="byzmab",
+    help="Byzantine-resilient decentralized multi-armed bandits.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+)
+app.command("simulate")(simulate)
+app.command("list")(show_list)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from byzmab import __version__
+
+        print(f"byzmab {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run a command; bad input ends with one sentence and exit code 2, Ctrl-C with 130."""
+    try:
+        code = app(standalone_mode=False)
+    except click.exceptions.Abort:
+        code = _end("stopped", 130)
+    except KeyboardInterrupt:
+        code = _end("stopped", 130)
+    except click.ClickException as error:
+        code = _end(f"error: {error.format_message()}", 2)
+    except MemoryError:
+        code = _end("error: there is too little memory for this; allowed: fewer agents, arms or workers", 2)
+    except BrokenPipeError:
+        code = 141
+    except ValueError as error:
+        from byzmab.core.errors import BadInput
+
+        if not isinstance(error, BadInput):
+            raise
+        code = _end(f"error: {error}", 2)
+    sys.exit(code)
+
+
+def _end(message: str, code: int) -> int:
+    print(message, file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""The catalogue: every named part of an experiment, with what it does and the parameters it takes."""
+
+from byzmab.core.plugins import Plugin
+from byzmab.simulation.experiment import ALGORITHMS, PLUGINS
+from byzmab.simulation.rewards import FAMILIES
+
+Entry = dict[str, str]
+
+
+def _entry(plugin: type[Plugin]) -> Entry:
+    return {"about": (plugin.__doc__ or "").partition("\n")[0], "parameters": plugin.parameters}
+
+
+def catalogue() -> dict[str, dict[str, Entry]]:
+    """Names by kind."""
+    kinds = {kind: {name: _entry(entry) for name, entry in PLUGINS[kind].entries.items()} for kind in PLUGINS}
+    kinds["graph"]["FILE.json"] = {"about": "A graph in networkx's node-link format, agents numbered from 1.", "parameters": ""}
+    kinds["rewards"] = {name: {"about": family.about, "parameters": family.allowed} for name, family in FAMILIES.items()}
+    kinds["algorithm"] = {name: {"about": about, "parameters": ""} for name, about in ALGORITHMS.items()}
+    return kinds
