@@ -1,0 +1,393 @@
+"""The paper and SPEC, transcribed literally: plain Python, lists and sorted(), slow and obvious.
+
+Nothing here is shared with the package but the settings of an experiment. Draws are the same hashes
+(SplitMix64) written out again, so that both meet the same luck. Agents and arms count from 0; agents below B lie.
+"""
+
+import math
+import statistics
+
+import numpy as np
+
+MASK = 2**64 - 1
+GOLDEN = 0x9E3779B97F4A7C15
+REWARD, POLICY, GRAPH, SUBSET, ATTACK, ARMS, KAPPA = range(7)
+FIRMS = {  # the ten firms: who is connected with whom, numbered from 1
+    1: [3, 4, 5, 6], 2: [7, 8, 9, 10], 3: [1, 4, 5, 6, 7], 4: [1, 3, 5, 6, 8], 5: [1, 3, 4, 6, 9],
+    6: [1, 3, 4, 5, 10], 7: [2, 3, 8, 9, 10], 8: [2, 4, 7, 9, 10], 9: [2, 5, 7, 8, 10], 10: [2, 6, 7, 8, 9],
+}  # fmt: skip
+
+
+# --- luck ---------------------------------------------------------------------------------------------------
+
+
+def mix(word):
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EB & MASK
+    return word ^ (word >> 31)
+
+
+def fold(key, number):
+    return mix((key + GOLDEN * (number + 1)) & MASK)
+
+
+def unit(word):
+    return (word >> 11) * 2.0**-53
+
+
+def key_of(experiment, run, purpose):
+    return int(np.random.SeedSequence(experiment.seed, spawn_key=(run, purpose)).generate_state(1, np.uint64)[0])
+
+
+class Stream:
+    """A sequence of random numbers."""
+
+    def __init__(self, state):
+        self.state = state
+
+    def uniform(self):
+        self.state = (self.state + GOLDEN) & MASK
+        return unit(mix(self.state))
+
+    def below(self, bound):
+        return int(self.uniform() * bound)
+
+    def normal(self):
+        radius = math.sqrt(-2.0 * math.log(1.0 - self.uniform()))
+        return radius * math.cos(2.0 * math.pi * self.uniform())
+
+    def gamma(self, shape):
+        boost = 1.0
+        if shape < 1.0:
+            boost = (1.0 - self.uniform()) ** (1.0 / shape)
+            shape += 1.0
+        d = shape - 1.0 / 3.0
+        c = 1.0 / math.sqrt(9.0 * d)
+        while True:
+            x = self.normal()
+            v = (1.0 + c * x) ** 3
+            if v > 0.0 and math.log(1.0 - self.uniform()) < 0.5 * x * x + d - d * v + d * math.log(v):
+                return boost * d * v
+
+    def beta(self, a, b):
+        x, y = self.gamma(a), self.gamma(b)
+        return x / (x + y)
+
+    def some(self, items, count):
+        """`count` of the items without replacement, in their order."""
+        kept = []
+        for place, item in enumerate(items):
+            if self.uniform() * (len(items) - place) < count - len(kept):
+                kept.append(item)
+        return kept
+
+
+# --- graphs: the in-neighbours of an agent ------------------------------------------------------------------
+
+
+def neighbours(graph, agent, N, B, rng):
+    others = [j for j in range(N) if j != agent]
+    name, _, parameter = graph.partition(":")
+    if name == "complete":
+        return others
+    if name == "ring":
+        reach = int(parameter) // 2
+        return [j for j in others if min((j - agent) % N, (agent - j) % N) <= reach]
+    if name == "star":
+        hub = int(parameter) - 1 if parameter else N - 1
+        return others if agent == hub else [hub]
+    if name == "firms":
+        return [j - 1 for j in FIRMS[agent + 1]]
+    if name == "erdos-renyi":
+        q = float(parameter)
+        if q >= 0.15:
+            return [j for j in others if unit(fold(rng.state, j)) < q]
+        found, place = [], -1
+        while True:  # the gap to the next edge is geometric
+            place += 1 + int(math.log(1.0 - rng.uniform()) / math.log1p(-q))
+            if place >= N - 1:
+                return found
+            found.append(others[place])
+    assert name == "two-case"
+    if parameter == "binomial":
+        degree = sum(rng.uniform() < 0.5 for _ in range(N - 1))
+    else:
+        low, high = map(int, parameter.split("-"))
+        degree = low + rng.below(high - low + 1)
+    liars = [j for j in others if j < B]
+    honest = [j for j in others if j >= B]
+    degree = min(degree, len(honest) + (1 if liars else 0))
+    with_none = math.comb(len(honest), degree)
+    with_one = len(liars) * math.comb(len(honest), degree - 1) if degree else 0
+    if rng.uniform() < with_one / (with_none + with_one):
+        liar = liars[rng.below(len(liars))]
+        return [liar, *rng.some(honest, degree - 1)]
+    return rng.some(honest, degree)
+
+
+# --- filters: (estimate, weight, doubt) from own n, x̄ and the reports [(n_j, x̄_j)] ---------------------------
+
+
+def step_a(n, reports, kappa):
+    return [(nj, xj) for nj, xj in reports if kappa * nj >= n]
+
+
+def trimmed(n, x, reports, f, kappa, t):
+    A = sorted(xj for _, xj in step_a(n, reports, kappa))
+    B = A[f : len(A) - f] if len(A) > 2 * f else []
+    if not B:
+        return x, n, 0.0
+    z = (x + sum(B)) / (len(B) + 1)
+    g = kappa / 4 + kappa / (4 * (len(B) + 1)) + 1 / (len(B) + 1) ** 2
+    return z, n / g, 0.0
+
+
+def mean(n, x, reports, f, kappa, t):
+    return trimmed(n, x, reports, 0, kappa, t)
+
+
+def median(n, x, reports, f, kappa, t):
+    return statistics.median([x, *(xj for _, xj in step_a(n, reports, kappa))]), n, 0.0
+
+
+def pool(n, x, carried, f):
+    carried = sorted(carried, key=lambda report: (report[1], report[0]))
+    kept = carried[f : len(carried) - f] if len(carried) > 2 * f else []
+    w = n + sum(c for c, _ in kept)
+    return (n * x + sum(c * xj for c, xj in kept)) / w, w
+
+
+def pooled(n, x, reports, f, kappa, t):
+    carried = [(min(nj, n), xj) for nj, xj in reports if nj > 0]
+    return *pool(n, x, carried, f), 0.0
+
+
+def screened(n, x, reports, f, kappa, t):
+    carried = sorted(((min(nj, n), xj) for nj, xj in reports if nj > 0), key=lambda report: (report[1], report[0]))
+    centre = statistics.median([x, *(xj for _, xj in carried)])
+    for _ in range(f):
+        far = []
+        for place, (c, xj) in enumerate(carried):
+            window = math.sqrt(math.log(max(t, 1)) / c)
+            if 0 < window < 1 and abs(xj - centre) > window:
+                far.append((abs(xj - centre) / window, -place))
+        if not far:
+            break
+        carried.pop(-max(far)[1])
+        f -= 1
+    z, w = pool(n, x, carried, f)
+    a, b = len(carried), len(carried) - 2 * f
+    d = 0.3 * f / (b + 1) * math.sqrt(2 * math.log(a / f) / n) if f > 0 and b > 0 else 0.0
+    return z, w, d
+
+
+def solo(n, x, reports, f, kappa, t):
+    return x, n, 0.0
+
+
+FILTERS = dict(trimmed=trimmed, mean=mean, median=median, pooled=pooled, screened=screened, solo=solo)
+HAVE_STEP_A = {"trimmed", "mean", "median"}
+
+
+# --- policies: an arm from beliefs [(z, w, d)] --------------------------------------------------------------
+
+
+def argmax(index, rng):
+    tied = [k for k in range(len(index)) if index[k] >= max(index) - 1e-12]
+    return tied[0] if len(tied) == 1 else tied[rng.below(len(tied))]
+
+
+def choose(policy, beliefs, t, rng):
+    log_t = math.log(max(t, 1))
+    if policy == "ucb":
+        return argmax([z + math.sqrt(2 * log_t / w) + d for z, w, d in beliefs], rng)
+    if policy == "tuned":
+        return argmax([z + math.sqrt(log_t / (4 * w)) + d for z, w, d in beliefs], rng)
+    if policy == "greedy":
+        return argmax([z for z, _, _ in beliefs], rng)
+    if policy == "thompson":
+        return argmax([rng.beta(1 + w * z, 1 + w * (1 - z)) + d for z, w, d in beliefs], rng)
+    if policy == "kl-ucb":
+        return argmax([largest_mean(z, w, log_t) + d for z, w, d in beliefs], rng)
+    assert policy == "softmax"
+    left, places = list(range(len(beliefs))), []
+    while left and len(places) < 3:
+        best = max(beliefs[k][0] for k in left)
+        chosen = None
+        for seen, k in enumerate((k for k in left if beliefs[k][0] >= best - 1e-12), 1):
+            if seen == 1 or rng.uniform() * seen < 1:
+                chosen = k
+        places.append(chosen)
+        left.remove(chosen)
+    odds = [math.exp(beliefs[k][0]) for k in places]
+    point = rng.uniform() * sum(odds)
+    for k, weight in zip(places, odds, strict=True):
+        if point < weight:
+            return k
+        point -= weight
+    return places[-1]
+
+
+def kl(p, q):
+    def term(a, b):
+        return 0.0 if a == 0 else math.inf if b == 0 else a * math.log(a / b)
+
+    return term(p, q) + term(1 - p, 1 - q)
+
+
+def largest_mean(z, w, log_t):
+    low, high = z, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if w * kl(z, middle) <= log_t else (low, middle)
+    return low
+
+
+# --- attacks: a report (n, x̄) per arm from a liar to a receiver ----------------------------------------------
+
+
+class Liars:
+    """The Byzantine agents; `see` shows them the world of a round, then `lie` asks for one lie."""
+
+    def __init__(self, experiment, run, mu):
+        self.name, _, self.parameter = experiment.attack.partition(":")
+        self.N, self.B, self.f = experiment.parts.agents, experiment.byzantine, experiment.parts.f
+        self.mu, self.M, self.best = mu, len(mu), max(range(len(mu)), key=lambda k: mu[k])
+        self.step_a = experiment.filter in HAVE_STEP_A
+        self.key = key_of(experiment, run, ATTACK)
+        rng = Stream(self.key)
+        self.beta = [[rng.uniform() for _ in range(self.M)] for _ in range(self.B)]
+
+    def see(self, t, n, x, n_before, in_neighbours, inbox, kappas):
+        self.t, self.n, self.x, self.n_before, self.inbox, self.kappas = t, n, x, n_before, inbox, kappas
+        rng = Stream(fold(self.key, t))
+        if self.name in ("constant", "mimic"):
+            self.copied = self.B + rng.below(self.N - self.B)
+        if self.name == "gaussian":
+            normal = range(self.B, self.N)
+            self.drawn = list(range(self.B))
+            seen = [0] * self.B
+            candidates = [
+                (liar, j) for liar in range(self.B) for j in in_neighbours[liar] if j in normal and liar not in in_neighbours[j]
+            ] + [(liar, j) for j in normal for liar in in_neighbours[j] if liar < self.B]
+            for liar, j in candidates:
+                seen[liar] += 1
+                if rng.uniform() * seen[liar] < 1:
+                    self.drawn[liar] = j
+
+    def lie(self, liar, i):
+        """What `liar` tells agent i, arm by arm."""
+        rng = Stream(fold(fold(self.key, self.t), 1 + liar * self.N + i))
+        return [self.on_arm(liar, i, k, rng) for k in range(self.M)]
+
+    def on_arm(self, liar, i, k, rng):
+        n, x, honest = self.n, self.x, [x[k] for x in self.x[self.B :]]
+        if self.name == "none":
+            return n[liar][k], x[liar][k]
+        if self.name == "starve":
+            return 0, 0.0
+        if self.name == "constant":
+            means = [float(m) for m in self.parameter.split(",")] if self.parameter else [0.4, 0.5, 0.4, 0.3]
+            return n[self.copied][k], means[k % len(means)]
+        if self.name == "mimic":
+            return n[self.copied][k], x[self.copied][k]
+        if self.name == "extreme":
+            return n[i][k] + 1, 0.0 if k == self.best else 1.0
+        if self.name == "gaussian":
+            noisy = x[liar][k] + self.beta[liar][k] + 0.1 * rng.normal()
+            return self.n_before[self.drawn[liar]][k], min(max(noisy, 0.0), 1.0)
+        if self.name == "alie":
+            c = float(self.parameter or 1.5) * (1 if k != self.best else -1)
+            return n[i][k] + 1, min(max(statistics.fmean(honest) + c * statistics.pstdev(honest), 0.0), 1.0)
+        assert self.name == "adaptive"
+        heard = [report[k] for j, report in self.inbox[i].items() if j >= self.B]
+        A = sorted(xj for _, xj in (step_a(n[i][k], heard, self.kappas[i]) if self.step_a else heard))
+        if not A:
+            return n[i][k] + 1, x[liar][k]
+        place = min(self.f, len(A) - 1)
+        return n[i][k] + 1, A[place] if k == self.best else A[-1 - place]
+
+
+# --- the loop -----------------------------------------------------------------------------------------------
+
+
+def reward(experiment, agent, mu, word):
+    families = [experiment.rewards] if isinstance(experiment.rewards, str) else experiment.rewards
+    name, _, knob = families[agent % len(families)].partition(":")
+    if name == "bernoulli":
+        return 1.0 if unit(word) < mu else 0.0
+    if name == "uniform":
+        return mu + (2 * unit(word) - 1) * min(float(knob or 0.5), mu, 1 - mu)
+    c = float(knob or 4)
+    return Stream(word).beta(c * mu, c * (1 - mu))
+
+
+def play(experiment, run):
+    """Play one run; the arm that each agent chooses in each round, and the regret of each normal agent."""
+    parts = experiment.parts
+    N, M, B, f = parts.agents, parts.arms, experiment.byzantine, parts.f
+    mu = parts.means or sorted((unit(fold(key_of(experiment, run, ARMS), k)) for k in range(M)), reverse=True)
+    if experiment.kappa == "random":
+        kappas = [1 + unit(fold(key_of(experiment, run, KAPPA), i)) for i in range(N)]
+    elif isinstance(experiment.kappa, float):
+        kappas = [experiment.kappa] * N
+    else:
+        kappas = [1.5] * B + list(experiment.kappa)
+    keys = {purpose: key_of(experiment, run, purpose) for purpose in (REWARD, POLICY, GRAPH, SUBSET)}
+    believe = FILTERS[experiment.filter]
+
+    def pull(i, k, number):
+        return reward(experiment, i, mu[k], fold(fold(fold(keys[REWARD], i), k), number))
+
+    n = [[1] * M for _ in range(N)]
+    total = [[pull(i, k, 0) for k in range(M)] for i in range(N)]
+    past = []  # of each time: counts, means, counts one round before
+    liars = Liars(experiment, run, mu)
+    remembered = [{} for _ in range(N)]  # per agent: sender → (when heard, report)
+    choices, arms = [], None
+    for t in range(experiment.horizon):
+        x = [[total[i][k] / n[i][k] for k in range(M)] for i in range(N)]
+        past.append(([row[:] for row in n], x, past[-1][0] if past else [row[:] for row in n]))
+        if t % experiment.epoch == 0:
+            sent = t - experiment.delay
+            if sent >= 0 and experiment.filter != "solo":
+                hear(experiment, run, t, sent, past[sent], remembered, liars, kappas, keys)
+            arms = []
+            for i in range(N):
+                beliefs = []
+                for k in range(M):
+                    reports = [report[k] for _, report in remembered[i].values()]
+                    beliefs.append(believe(n[i][k], x[i][k], reports, f, kappas[i], t))
+                arms.append(choose(experiment.policy, beliefs, t, Stream(fold(fold(keys[POLICY], i), t))))
+        for i in range(N):
+            total[i][arms[i]] += pull(i, arms[i], n[i][arms[i]])
+            n[i][arms[i]] += 1
+        choices.append(list(arms))
+    regret = [sum(max(mu) - mu[choices[t][i]] for t in range(experiment.horizon)) for i in range(B, N)]
+    return choices, regret
+
+
+def hear(experiment, run, t, sent, world, remembered, liars, kappas, keys):
+    """Everybody hears, in round t, what its neighbours sent at time `sent`."""
+    n, x, n_before = world
+    N, B = experiment.parts.agents, experiment.byzantine
+    graph_key = fold(keys[GRAPH], sent if experiment.time_varying else 0)
+    tellers = [neighbours(experiment.graph, i, N, B, Stream(fold(graph_key, i))) for i in range(N)]
+    if experiment.subset:
+        subset_key = fold(keys[SUBSET], sent)
+        tellers = [
+            Stream(fold(subset_key, i)).some(tellers[i], experiment.subset) if len(tellers[i]) > experiment.subset else tellers[i]
+            for i in range(N)
+        ]
+    for i in range(N):
+        for j in [j for j, (at, _) in remembered[i].items() if t - at > experiment.memory]:
+            del remembered[i][j]
+        for j in tellers[i]:
+            if j >= B:
+                remembered[i][j] = t, list(zip(n[j], x[j], strict=True))
+    inbox = [{j: report for j, (_, report) in remembered[i].items()} for i in range(N)]
+    liars.see(sent, n, x, n_before, tellers, inbox, kappas)
+    for i in range(N):
+        for j in tellers[i]:
+            if j < B:
+                remembered[i][j] = t, liars.lie(j, i)

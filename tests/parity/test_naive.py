@@ -1,0 +1,91 @@
+"""The compiled engine makes the choices of the literal transcription, arm by arm, on the same luck."""
+
+import naive
+import pytest
+
+from byzmab import Experiment
+from byzmab.attacks import ATTACKS
+from byzmab.core.filters import FILTERS
+from byzmab.core.policies import POLICIES
+from byzmab.simulation.stage import Stage
+
+SMALL = {"agents": 7, "byzantine": 2, "f": 1, "arms": (0.3, 0.7, 0.6), "horizon": 150, "runs": 1}
+
+
+def engine_choices(experiment, run=0):
+    stage = Stage(experiment, run)
+    choices = []
+    for time in range(experiment.horizon):
+        stage.play(time + 1)
+        choices.append(stage.board["choices"].tolist())
+    return choices, stage.board["regret"][:, -1]
+
+
+def assert_same_choices(experiment, run=0):
+    expected, regret = naive.play(experiment, run)
+    found, found_regret = engine_choices(experiment, run)
+    for time, (theirs, ours) in enumerate(zip(expected, found, strict=True)):
+        assert ours == theirs, f"round {time}"
+    assert found_regret == pytest.approx(regret)
+
+
+@pytest.mark.parametrize("attack", ATTACKS.entries)
+@pytest.mark.parametrize("filter", FILTERS.entries)
+def test_every_filter_meets_every_attack_as_transcribed(filter, attack):
+    assert_same_choices(Experiment(filter=filter, attack=attack, **SMALL))
+
+
+@pytest.mark.parametrize("policy", POLICIES.entries)
+@pytest.mark.parametrize("filter", ["trimmed", "screened"])
+def test_every_policy_chooses_as_transcribed(policy, filter):
+    assert_same_choices(Experiment(filter=filter, policy=policy, attack="extreme", **SMALL))
+
+
+@pytest.mark.parametrize("time_varying", [False, True])
+@pytest.mark.parametrize(
+    "graph",
+    ["complete", "ring:4", "ring:6", "star", "star:3", "erdos-renyi:0.6", "erdos-renyi:0.1", "two-case:3-4", "two-case:binomial"],
+)
+def test_every_graph_is_heard_as_transcribed(graph, time_varying):
+    for attack in ("gaussian", "adaptive"):
+        assert_same_choices(Experiment(graph=graph, time_varying=time_varying, attack=attack, **SMALL))
+
+
+def test_the_ten_firms_are_connected_as_transcribed():
+    assert_same_choices(Experiment(graph="firms", f=1, arms="random:5", kappa="random", horizon=100, attack="adaptive"))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"memory": 3},
+        {"memory": 30},
+        {"delay": 1},
+        {"memory": 4, "delay": 1},
+        {"epoch": 5},
+        {"epoch": 3, "delay": 1},
+        {"subset": 2},
+        {"subset": 3, "memory": 6, "delay": 1, "epoch": 2},
+        {"kappa": (1.0, 1.2, 1.4, 1.6, 1.9)},
+        {"kappa": "random", "arms": "random:6"},
+        {"rewards": ("bernoulli", "beta:3", "uniform:0.2")},
+        {"f": 0},
+        {"f": 2},
+        {"f": 3},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("graph", ["complete", "erdos-renyi:0.7"])
+@pytest.mark.parametrize("attack", ["gaussian", "adaptive", "constant:0.2,0.9"])
+def test_every_setting_is_played_as_transcribed(settings, graph, attack):
+    for time_varying in (False, True):
+        for filter in ("trimmed", "pooled"):
+            experiment = Experiment(graph=graph, time_varying=time_varying, filter=filter, attack=attack, **{**SMALL, **settings})
+            assert_same_choices(experiment)
+
+
+def test_many_arms_and_many_neighbours_are_played_as_transcribed():
+    """More arms than bits in a word of news, and more neighbours than fit a short list."""
+    experiment = Experiment(agents=40, byzantine=5, f=5, arms="random:70", horizon=100, attack="alie", filter="trimmed")
+    assert_same_choices(experiment)
+    assert_same_choices(experiment.but(filter="screened", policy="tuned"), run=3)
