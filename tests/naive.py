@@ -185,7 +185,7 @@ def solo(n, x, reports, f, kappa, t):
     return x, n, 0.0
 
 
-FILTERS = dict(trimmed=trimmed, mean=mean, median=median, pooled=pooled, screened=screened, solo=solo)
+FILTERS = {"trimmed": trimmed, "mean": mean, "median": median, "pooled": pooled, "screened": screened, "solo": solo}
 HAVE_STEP_A = {"trimmed", "mean", "median"}
 
 
@@ -268,7 +268,10 @@ class Liars:
             self.drawn = list(range(self.B))
             seen = [0] * self.B
             candidates = [
-                (liar, j) for liar in range(self.B) for j in in_neighbours[liar] if j in normal and liar not in in_neighbours[j]
+                (liar, j)
+                for liar in range(self.B)
+                for j in in_neighbours[liar]
+                if j in normal and liar not in in_neighbours[j]
             ] + [(liar, j) for j in normal for liar in in_neighbours[j] if liar < self.B]
             for liar, j in candidates:
                 seen[liar] += 1
@@ -376,7 +379,9 @@ def hear(experiment, run, t, sent, world, remembered, liars, kappas, keys):
     if experiment.subset:
         subset_key = fold(keys[SUBSET], sent)
         tellers = [
-            Stream(fold(subset_key, i)).some(tellers[i], experiment.subset) if len(tellers[i]) > experiment.subset else tellers[i]
+            Stream(fold(subset_key, i)).some(tellers[i], experiment.subset)
+            if len(tellers[i]) > experiment.subset
+            else tellers[i]
             for i in range(N)
         ]
     for i in range(N):

@@ -44,7 +44,17 @@ def test_every_policy_chooses_as_transcribed(policy, filter):
 @pytest.mark.parametrize("time_varying", [False, True])
 @pytest.mark.parametrize(
     "graph",
-    ["complete", "ring:4", "ring:6", "star", "star:3", "erdos-renyi:0.6", "erdos-renyi:0.1", "two-case:3-4", "two-case:binomial"],
+    [
+        "complete",
+        "ring:4",
+        "ring:6",
+        "star",
+        "star:3",
+        "erdos-renyi:0.6",
+        "erdos-renyi:0.1",
+        "two-case:3-4",
+        "two-case:binomial",
+    ],
 )
 def test_every_graph_is_heard_as_transcribed(graph, time_varying):
     for attack in ("gaussian", "adaptive"):
@@ -80,7 +90,9 @@ def test_the_ten_firms_are_connected_as_transcribed():
 def test_every_setting_is_played_as_transcribed(settings, graph, attack):
     for time_varying in (False, True):
         for filter in ("trimmed", "pooled"):
-            experiment = Experiment(graph=graph, time_varying=time_varying, filter=filter, attack=attack, **{**SMALL, **settings})
+            experiment = Experiment(
+                graph=graph, time_varying=time_varying, filter=filter, attack=attack, **{**SMALL, **settings}
+            )
             assert_same_choices(experiment)
 
 

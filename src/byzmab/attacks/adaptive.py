@@ -23,9 +23,7 @@ def gather_honest(world: World, receiver: int, arm: int, out: Floats) -> int:
 
 
 @compiled
-def lie(
-    world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report
-) -> None:
+def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
     """On the best arm the (f+1)-th smallest honest mean, elsewhere the (f+1)-th largest; one pull more than i."""
     honest = notes[0]
     for arm in range(report.pulls.size):

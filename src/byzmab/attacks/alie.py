@@ -30,9 +30,7 @@ def meet(world: World, knobs: Floats, notes: Floats, rng: Words) -> None:
 
 
 @compiled
-def lie(
-    world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report
-) -> None:
+def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
     """The shifted means, with one pull more than the receiver."""
     for arm in range(report.pulls.size):
         report.pulls[arm] = world.pulls[receiver, arm] + 1.0

@@ -8,14 +8,11 @@ from byzmab.core.compiler import compiled
 from byzmab.core.plugins import numbers
 from byzmab.core.report import Floats, Report, Words
 
-
 PAPER_MEANS = (0.4, 0.5, 0.4, 0.3)
 
 
 @compiled
-def lie(
-    world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report
-) -> None:
+def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
     """The configured means, repeated over the arms, with the drawn agent's counts."""
     copied = int(notes[0, 0])
     place = 0

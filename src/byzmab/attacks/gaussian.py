@@ -7,17 +7,13 @@ from byzmab.core.compiler import compiled
 from byzmab.core.draws import normal, uniform
 from byzmab.core.report import Floats, Report, Words
 
-
 SPREAD = 0.1  # the paper's N(β, 0.01) gives the variance
 
 
 @compiled
 def hears(world: World, receiver: int, sender: int) -> bool:
     """Whether there is an edge from sender to receiver."""
-    for edge in range(world.starts[receiver], world.starts[receiver + 1]):
-        if world.neighbours[edge] == sender:
-            return True
-    return False
+    return any(world.neighbours[edge] == sender for edge in range(world.starts[receiver], world.starts[receiver + 1]))
 
 
 @compiled
@@ -55,9 +51,7 @@ def meet(world: World, knobs: Floats, notes: Floats, rng: Words) -> None:
 
 
 @compiled
-def lie(
-    world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report
-) -> None:
+def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
     """Biased and noisy means, with the counts that the drawn neighbour had one round ago."""
     copied = int(notes[sender, notes.shape[1] - 1])
     for arm in range(report.pulls.size):

@@ -1,9 +1,8 @@
 """The `byzmab` command: its commands, and what becomes of errors."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
-import click
 import typer
 
 from byzmab.cli.listing import show_list
@@ -30,32 +29,35 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
 ) -> None:
     pass
+
+
+# typer does not export the base of its usage errors, to which unknown options belong too
+UsageError: Any = typer.BadParameter.__mro__[1]
+INTERRUPTED = 130
 
 
 def main() -> None:
     """Run a command; bad input ends with one sentence and exit code 2, Ctrl-C with 130."""
     try:
         code = app(standalone_mode=False)
-    except click.exceptions.Abort:
-        code = _end("stopped", 130)
-    except KeyboardInterrupt:
-        code = _end("stopped", 130)
-    except click.ClickException as error:
-        code = _end(f"error: {error.format_message()}", 2)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
     except MemoryError:
         code = _end("error: there is too little memory for this; allowed: fewer agents, arms or workers", 2)
-    except BrokenPipeError:
-        code = 141
+    except UsageError as error:
+        code = _end(f"error: {error.format_message()}", 2)
     except ValueError as error:
         from byzmab.core.errors import BadInput
 
         if not isinstance(error, BadInput):
             raise
         code = _end(f"error: {error}", 2)
-    sys.exit(code)
+    sys.exit(_end("stopped", INTERRUPTED) if code == INTERRUPTED else code)
 
 
 def _end(message: str, code: int) -> int:

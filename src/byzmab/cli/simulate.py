@@ -14,7 +14,9 @@ def _option(name: str, *flags: str) -> Any:
 
 
 def simulate(
-    file: Annotated[Path | None, typer.Argument(help="An experiment file; flags win over what it says.", metavar="[FILE.toml]")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(help="An experiment file; flags win over what it says.", metavar="[FILE.toml]")
+    ] = None,
     arms: Annotated[str | None, _option("arms")] = None,
     agents: Annotated[int | None, _option("agents")] = None,
     byzantine: Annotated[int | None, _option("byzantine")] = None,
@@ -35,9 +37,13 @@ def simulate(
     runs: Annotated[int | None, _option("runs")] = None,
     seed: Annotated[int | None, _option("seed")] = None,
     record: Annotated[int | None, _option("record")] = None,
-    workers: Annotated[int | None, typer.Option(help="threads to run on; all cores if not given", show_default=False)] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="threads to run on; all cores if not given", show_default=False)
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object and nothing else on stdout")] = False,
-    out: Annotated[Path | None, typer.Option(help="directory for the result, the experiment file and the figure", metavar="DIR")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="directory for the result, the experiment file and the figure", metavar="DIR")
+    ] = None,
 ) -> None:
     """Simulate a network of agents, some of which lie, and show the regret of the others."""
     from byzmab.cli.options import numbers_or_word, several

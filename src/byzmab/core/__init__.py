@@ -1,0 +1,1 @@
+"""One agent, pure and compiled: reports, beliefs, filters, policies. numpy and numba only."""

@@ -1,14 +1,14 @@
 """One agent, for use in any program: ask it for an arm, tell it the reward, let it hear others.
 
-    >>> from byzmab import Agent
-    >>> alice, bob = Agent(["red", "green"], seed=1), Agent(["red", "green"], seed=2)
-    >>> for agent in (alice, bob):
-    ...     for _ in range(100):
-    ...         arm = agent.select()
-    ...         agent.reward(arm, 1.0 if arm == "green" else 0.0)
-    >>> alice.hear("bob", bob.report())
-    >>> alice.select()
-    'green'
+>>> from byzmab import Agent
+>>> alice, bob = Agent(["red", "green"], seed=1), Agent(["red", "green"], seed=2)
+>>> for agent in (alice, bob):
+...     for _ in range(100):
+...         arm = agent.select()
+...         agent.reward(arm, 1.0 if arm == "green" else 0.0)
+>>> alice.hear("bob", bob.report())
+>>> alice.select()
+'green'
 """
 
 import json
@@ -88,14 +88,14 @@ class Agent:
 
     def select(self) -> Arm:
         """Choose an arm to pull."""
-        for arm in self._unpulled:
-            break
+        if self._unpulled:
+            arm = next(iter(self._unpulled))
+            del self._unpulled[arm]
         else:
             self._update_belief()
             self._choose(self._board.record)
             arm = self._arms[self._choices[0]]
             self.time += 1
-        self._unpulled.pop(arm, None)
         self._tallies[arm].pending += 1
         self._pending += 1
         return arm
@@ -147,7 +147,7 @@ class Agent:
         """Start to use an arm, with what is known of it if it was in use before."""
         if arm in self._tallies:
             raise BadInput(f"arm {arm!r} is in use already; allowed: a new name, or a retired one")
-        self._tallies[_check_arm(arm)] = self._retired.pop(arm, None) or Tally()
+        self._tallies[_check_arm(arm)] = self._retired.pop(arm) if arm in self._retired else Tally()
         self._lay_board()
 
     def retire_arm(self, arm: Arm) -> None:
@@ -296,5 +296,7 @@ def checked(report: Report, arms: tuple[Arm, ...]) -> Report:
         raise BadInput(f"report on {pulls.size} pulls and {means.size} means is not allowed; allowed: one each per arm")
     for count, mean in zip(pulls.tolist(), means.tolist(), strict=True):
         if not (0.0 <= count < math.inf and 0.0 <= mean <= 1.0):
-            raise BadInput(f"report of {count!r} pulls with mean {mean!r} is not allowed; allowed: pulls ≥ 0, mean in [0, 1]")
+            raise BadInput(
+                f"report of {count!r} pulls with mean {mean!r} is not allowed; allowed: pulls ≥ 0, mean in [0, 1]"
+            )
     return Report(pulls, means, names)

@@ -144,7 +144,7 @@ class Board:
     def stretch(self, name: str, rows: int) -> None:
         """Give an array more rows, keeping what is there; tables have a column per arm."""
         _, shape = ARRAYS[name]
-        longer = np.zeros((rows, int(self.record["arms"])) if "× arms" in shape else rows, ARRAYS[name][0])
+        longer: Any = np.zeros((rows, int(self.record["arms"])) if "× arms" in shape else rows, ARRAYS[name][0])
         if name in self._arrays:
             longer[: len(self._arrays[name])] = self._arrays[name]
         self.lay(name, longer)
@@ -157,7 +157,7 @@ class Board:
 
 
 def _pointer_to(kind: Any) -> Any:
-    @intrinsic
+    @intrinsic  # type: ignore[untyped-decorator]
     def pointer(typing_context: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))

@@ -92,7 +92,7 @@ def compiled_apart(function: Function) -> Function:
 
 def compiled_as(signature: Any) -> Callable[[Function], Function]:
     """Compile a function for one signature, or load it, when it is defined."""
-    return lambda function: _compile(function, is_ours(function), signature)  # type: ignore[no-any-return]
+    return lambda function: _compile(function, is_ours(function), signature)
 
 
 def weave(template: Callable[..., Any], signature: Any, **parts: Any) -> Any:
@@ -108,14 +108,15 @@ def weave(template: Callable[..., Any], signature: Any, **parts: Any) -> Any:
     return _compile(copy, all(map(is_ours, sources)), signature)
 
 
-class _Notice(event.Listener):
+class _Notice(event.Listener):  # type: ignore[misc]
     """Calls back when numba compiles something instead of loading it."""
 
-    def __init__(self, notify: Callable[[str], None]) -> None:
-        self.notify = notify
+    def __init__(self, callback: Callable[[str], None]) -> None:
+        self.callback = callback
 
     def on_start(self, happening: Any) -> None:
-        self.notify(happening.data["dispatcher"].py_func.__qualname__)
+        """Tell the name of the function that is about to be compiled."""
+        self.callback(happening.data["dispatcher"].py_func.__qualname__)
 
     def on_end(self, happening: Any) -> None:
         """Nothing to do: only the beginning is told."""

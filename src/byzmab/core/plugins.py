@@ -2,7 +2,6 @@
 
 import importlib
 import importlib.util
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -23,7 +22,7 @@ class Plugin:
     def from_text(cls, text: str) -> Self:
         """Make one from the text after its name's colon; empty where there was none."""
         if text:
-            raise BadInput(f"{cls.kind} parameters {text!r} are not understood; {cls.__name__} takes none")
+            raise BadInput(f"{cls.kind} parameters {text!r} are not understood; allowed: none for {cls.__name__}")
         return cls()
 
     @property
@@ -57,7 +56,7 @@ class Registry:
         if isinstance(wanted, type) and issubclass(wanted, self.base):
             return wanted()
         if not isinstance(wanted, str):
-            raise BadInput(f"{self.base.kind} {wanted!r} is not a name, nor a {self.base.__name__}")
+            raise BadInput(f"{self.base.kind} {wanted!r} is not allowed; allowed: a name, or a {self.base.__name__}")
         name, colon, text = wanted.partition(":")
         if name in self.entries:
             return self.entries[name].from_text(text)
@@ -75,9 +74,8 @@ class Registry:
             raise self._unknown(wanted)
         found = getattr(module, class_name, None)
         if not (isinstance(found, type) and issubclass(found, self.base)):
-            raise BadInput(
-                f"{self.base.kind} {wanted!r}: {place} has no class {class_name!r} derived from byzmab.{self.base.__name__}"
-            )
+            base = f"byzmab.{self.base.__name__}"
+            raise BadInput(f"{self.base.kind} {wanted!r}: {place} has no class {class_name!r} derived from {base}")
         return found
 
     def name_of(self, plugin: Plugin) -> str:
@@ -96,8 +94,8 @@ def _import(what: str, place: str) -> Any:
             raise BadInput(f"{what}: there is no file {place!r}")
         name, spec = path.stem, importlib.util.spec_from_file_location(path.stem, path)
     else:
-        if os.getcwd() not in sys.path:
-            sys.path.insert(0, os.getcwd())
+        if str(Path.cwd()) not in sys.path:
+            sys.path.insert(0, str(Path.cwd()))
         name = place
         try:
             spec = importlib.util.find_spec(name)

@@ -11,6 +11,8 @@ from byzmab.graphs.given import Firms, Given, read_graph
 from byzmab.graphs.regular import Complete, Ring, Star
 from byzmab.graphs.two_case import TwoCase
 
+__all__ = ["GRAPHS", "Given", "Graph", "resolve_graph"]
+
 GRAPHS = Registry(
     Graph,
     {

@@ -14,9 +14,7 @@ from byzmab.core.report import Floats, Integers, Words
 from byzmab.graphs.base import Graph
 
 # Firms 1 and 2 lie; every honest firm has exactly one of them as a neighbour. Paper: recommender systems.
-FIRMS = (
-    "1-3 1-4 1-5 1-6 2-7 2-8 2-9 2-10 3-4 3-5 3-6 4-5 4-6 5-6 7-8 7-9 7-10 8-9 8-10 9-10 3-7 4-8 5-9 6-10"
-)
+FIRMS = "1-3 1-4 1-5 1-6 2-7 2-8 2-9 2-10 3-4 3-5 3-6 4-5 4-6 5-6 7-8 7-9 7-10 8-9 8-10 9-10 3-7 4-8 5-9 6-10"
 
 
 @compiled
@@ -76,8 +74,7 @@ class Firms(Given):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        if text:
-            raise BadInput(f"graph firms parameters {text!r} are not understood; it takes none")
+        super().from_text(text)
         pairs = [tuple(map(int, pair.split("-"))) for pair in FIRMS.split()]
         return cls.from_edges(10, [edge for a, b in pairs for edge in ((a, b), (b, a))], "firms")
 
@@ -87,7 +84,9 @@ def read_graph(path: str) -> Given:
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
-        raise BadInput(f"graph file {path!r} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+        raise BadInput(
+            f"graph file {path!r} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"graph file {path!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if not isinstance(data, dict) or not isinstance(data.get("nodes"), list):
@@ -99,8 +98,12 @@ def read_graph(path: str) -> Given:
     for edge in data[edges]:
         for end in ("source", "target"):
             if _entry(path, edges, edge, end) not in names:
-                raise BadInput(f"graph file {path!r}: an edge under {edges!r} names agent {edge[end]!r}, which does not exist")
-    return Given.from_networkx(nx.node_link_graph({"multigraph": False, "directed": False, "graph": {}, **data}, edges=edges), path)
+                raise BadInput(
+                    f"graph file {path!r}: an edge under {edges!r} names agent {edge[end]!r}, which does not exist"
+                )
+    return Given.from_networkx(
+        nx.node_link_graph({"multigraph": False, "directed": False, "graph": {}, **data}, edges=edges), path
+    )
 
 
 def _entry(path: str, section: str, item: Any, key: str) -> int:
@@ -113,7 +116,9 @@ def _entry(path: str, section: str, item: Any, key: str) -> int:
 def write_graph(graph: Given, path: Path) -> None:
     """Write a graph as `read_graph` reads it."""
     edges = [
-        {"source": teller + 1, "target": hearer + 1} for hearer, tellers in enumerate(graph.listed) for teller in tellers
+        {"source": teller + 1, "target": hearer + 1}
+        for hearer, tellers in enumerate(graph.listed)
+        for teller in tellers
     ]
     nodes = [{"id": agent + 1} for agent in range(graph.size())]
     path.write_text(json.dumps({"directed": True, "multigraph": False, "graph": {}, "nodes": nodes, "edges": edges}))

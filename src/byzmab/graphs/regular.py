@@ -26,7 +26,7 @@ def on_both_sides(receiver: int, agents: int, byzantine: int, knobs: Floats, rng
     # places within reach, those that wrap around first or last so that the list ascends
     first, last = receiver - reach, receiver + reach
     count = 0
-    for other in range(0, last - agents + 1):
+    for other in range(last - agents + 1):
         out[count] = other
         count += 1
     for other in range(max(first, 0), min(last, agents - 1) + 1):

@@ -1,0 +1,1 @@
+"""Whole networks: experiments, the compiled round loop, runs on workers, results."""

@@ -14,7 +14,12 @@ def _entry(plugin: type[Plugin]) -> Entry:
 def catalogue() -> dict[str, dict[str, Entry]]:
     """Names by kind."""
     kinds = {kind: {name: _entry(entry) for name, entry in PLUGINS[kind].entries.items()} for kind in PLUGINS}
-    kinds["graph"]["FILE.json"] = {"about": "A graph in networkx's node-link format, agents numbered from 1.", "parameters": ""}
-    kinds["rewards"] = {name: {"about": family.about, "parameters": family.allowed} for name, family in FAMILIES.items()}
+    kinds["graph"]["FILE.json"] = {
+        "about": "A graph in networkx's node-link format, agents numbered from 1.",
+        "parameters": "",
+    }
+    kinds["rewards"] = {
+        name: {"about": family.about, "parameters": family.allowed} for name, family in FAMILIES.items()
+    }
     kinds["algorithm"] = {name: {"about": about, "parameters": ""} for name, about in ALGORITHMS.items()}
     return kinds

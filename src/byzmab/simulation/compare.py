@@ -40,7 +40,9 @@ def compare(a: Experiment | Result, b: Experiment | Result) -> Comparison:
     for name in SAME_LUCK:
         values = [result.experiment.settings()[name] for result in (first, second)]
         if values[0] != values[1]:
-            raise BadInput(f"{name} differs, {values[0]!r} and {values[1]!r}; allowed: experiments with the same {name}")
+            raise BadInput(
+                f"{name} differs, {values[0]!r} and {values[1]!r}; allowed: experiments with the same {name}"
+            )
     if first.experiment.runs < 2:
         raise BadInput("runs 1 is too few to compare; allowed: at least 2")
     from scipy.stats import t

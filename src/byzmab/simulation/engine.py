@@ -12,7 +12,7 @@ from numba import types
 from byzmab.core.board import BoardType, first_row, floats, integers, table, words
 from byzmab.core.compiler import compiled, compiled_apart, compiled_as
 from byzmab.core.draws import fold
-from byzmab.simulation.inbox import ENOUGH, EDGES, fill_inboxes, keep_history, pick_subsets, remember
+from byzmab.simulation.inbox import EDGES, ENOUGH, fill_inboxes, keep_history, pick_subsets, remember
 from byzmab.simulation.rewards import reward
 
 EVERY_ARM = -1  # all bits of a word of news set

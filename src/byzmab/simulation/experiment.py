@@ -10,7 +10,7 @@ from byzmab.core.errors import BadInput, unknown
 from byzmab.core.filters import FILTERS, Filter
 from byzmab.core.plugins import Plugin, Registry
 from byzmab.core.policies import POLICIES, Policy
-from byzmab.graphs import GRAPHS, Graph, resolve_graph
+from byzmab.graphs import GRAPHS, Given, Graph, resolve_graph
 from byzmab.simulation.rewards import Family, parse_family
 
 PAPER_ARMS = (0.5, 0.45, 0.4, 0.3)
@@ -96,15 +96,19 @@ class Experiment:
         values["agents"], values["f"] = self.parts.agents, self.parts.f
         for name, registry in PLUGINS.items():
             values[name] = _name(values[name], registry, getattr(self.parts, name))
-        return {name: value if isinstance(value, (str, bool, int, float, type(None))) else list(value)
-                for name, value in values.items()}
+        return {
+            name: value if isinstance(value, (str, bool, int, float, type(None))) else list(value)
+            for name, value in values.items()
+        }
 
 
 PLUGINS: dict[str, Registry] = {"graph": GRAPHS, "attack": ATTACKS, "filter": FILTERS, "policy": POLICIES}
 
 
 def _name(given: Any, registry: Registry, plugin: Plugin) -> str:
-    return given if isinstance(given, str) else registry.name_of(plugin)
+    if isinstance(given, str):
+        return given
+    return plugin.source if isinstance(plugin, Given) else registry.name_of(plugin)
 
 
 def _check_whole(name: str, value: Any, least: int, most: float = math.inf) -> None:

@@ -8,7 +8,13 @@ if TYPE_CHECKING:
     from byzmab.simulation.result import Result
 
 # dark to light and each with its own dashes, so that curves can be told apart in black and white
-STYLES = [("#1b3a5c", "-"), ("#c44e1b", "--"), ("#2e8540", "-."), ("#8a5fbf", ":"), ("#b8860b", (0, (5, 1, 1, 1, 1, 1)))]
+STYLES = [
+    ("#1b3a5c", "-"),
+    ("#c44e1b", "--"),
+    ("#2e8540", "-."),
+    ("#8a5fbf", ":"),
+    ("#b8860b", (0, (5, 1, 1, 1, 1, 1))),
+]
 
 
 def new_axes() -> "Axes":

@@ -27,7 +27,9 @@ def read_experiment(path: str | Path, changes: Mapping[str, Any] | None = None) 
     for key in settings:
         if key not in ABOUT:
             hint = nearest(key, ABOUT)
-            raise BadInput(f"experiment file {str(path)!r}, line {_line_of(text, key)}: key {key!r} is not known; {hint}")
+            raise BadInput(
+                f"experiment file {str(path)!r}, line {_line_of(text, key)}: key {key!r} is not known; {hint}"
+            )
     for key in NAMING_FILES:
         settings[key] = _beside(path, settings[key]) if key in settings else None
     settings = {key: value for key, value in settings.items() if value is not None}
@@ -46,7 +48,9 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"experiment file {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise BadInput(
+            f"experiment file {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from None
 
 
 def _line_of(text: str, key: str) -> int:
@@ -57,17 +61,17 @@ def _line_of(text: str, key: str) -> int:
 
 
 def _beside(path: Path, value: Any) -> Any:
-    """A file named in an experiment file is looked for in the current directory, then beside the file."""
+    """A file named in an experiment file is looked for beside it, then in the current directory."""
     name, colon, rest = value.partition(":") if isinstance(value, str) else ("", "", "")
-    if name.endswith((".json", ".py")) and not Path(name).exists() and (path.parent / name).exists():
+    if name.endswith((".json", ".py")) and (path.parent / name).exists():
         return f"{path.parent / name}{colon}{rest}"
     return value
 
 
-def to_toml(experiment: Experiment) -> str:
-    """The experiment as a file that reproduces it, every setting explained."""
+def to_toml(experiment: Experiment, **changes: Any) -> str:
+    """The experiment as a file that reproduces it, every setting explained; `changes` win."""
     lines = ["# byzmab simulate FILE.toml reproduces this experiment digit by digit."]
-    for name, value in experiment.settings().items():
+    for name, value in {**experiment.settings(), **changes}.items():
         if value is not None:
             lines += ["", f"# {ABOUT[name]}", f"{name} = {json.dumps(value, ensure_ascii=False)}"]
     return "\n".join(lines) + "\n"
@@ -82,22 +86,24 @@ def make_directory(path: str | Path) -> Path:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise BadInput(f"out {str(path)!r} cannot be written to: {error.strerror}; allowed: a directory of yours") from None
+        raise BadInput(
+            f"out {str(path)!r} cannot be written to: {error.strerror}; allowed: a directory of yours"
+        ) from None
     return directory
 
 
 def write_result(result: Result, directory: Path) -> list[Path]:
     """Write the result, the experiment that reproduces it and the regret figure; the files written."""
-    experiment = result.experiment
-    graph = experiment.parts.graph
+    graph, changes = result.experiment.parts.graph, {}
     files = [directory / name for name in ("result.nc", "experiment.toml", "regret.png", "regret.pdf")]
     if type(graph) is Given:  # edge by edge, so that the directory needs no other file
         files.append(directory / "graph.json")
         write_graph(graph, files[-1])
-        experiment = experiment.but(graph=str(files[-1]))
+        changes["graph"] = files[-1].name
     result.save(files[0])
-    files[1].write_text(to_toml(experiment), encoding="utf-8")
-    figure = result.plot().figure
+    files[1].write_text(to_toml(result.experiment, **changes), encoding="utf-8")
+    figure = result.plot().get_figure(root=True)
+    assert figure is not None
     for file in files[2:4]:
         figure.savefig(file)
     return files

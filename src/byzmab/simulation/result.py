@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
+from byzmab.graphs import Given
 from byzmab.simulation.experiment import Experiment
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Result:
         """Everything with labelled dimensions; agents, arms and thirds are numbered from 1."""
         import xarray
 
-        byzantine = self.experiment.byzantine
+        byzantine, graph = self.experiment.byzantine, self.experiment.parts.graph
         return xarray.Dataset(
             {
                 "regret": (("run", "agent", "round"), self.regret_values),
@@ -52,7 +53,11 @@ class Result:
                 "third": np.arange(1, 4),
                 "arm": np.arange(1, self.experiment.parts.arms + 1),
             },
-            {"experiment": json.dumps(self.experiment.settings()), "seconds": self.seconds},
+            {
+                "experiment": json.dumps(self.experiment.settings()),
+                "edges": json.dumps(graph.listed if type(graph) is Given else None),
+                "seconds": self.seconds,
+            },
         )
 
     @property
@@ -115,9 +120,11 @@ class Result:
         try:
             with xarray.open_dataset(path, engine="h5netcdf") as data:
                 data.load()
-            settings = json.loads(data.attrs["experiment"])
+            settings, edges = (json.loads(data.attrs[name]) for name in ("experiment", "edges"))
         except (OSError, KeyError, ValueError) as error:
             raise BadInput(f"result file {str(path)!r} cannot be read: {error}") from None
+        if edges is not None:  # kept in the file, so that it needs no other
+            settings["graph"] = Given(tuple(map(tuple, edges)), settings["graph"])
         return cls(
             Experiment(**settings),
             data["round"].values,

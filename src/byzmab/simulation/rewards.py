@@ -25,7 +25,10 @@ FAMILIES = {
     "bernoulli": Family(BERNOULLI, 0.0, "1 with probability μ, else 0"),
     "beta": Family(BETA, 4.0, "Beta(c μ, c (1 − μ))", "beta:4, the concentration c above 0; 4 if not given"),
     "uniform": Family(
-        UNIFORM, 0.5, "uniform on μ ± h, h cut so that it stays in [0, 1]", "uniform:0.5, h in (0, 0.5]; 0.5 if not given"
+        UNIFORM,
+        0.5,
+        "uniform on μ ± h, h cut so that it stays in [0, 1]",
+        "uniform:0.5, h in (0, 0.5]; 0.5 if not given",
     ),
 }
 
@@ -43,7 +46,9 @@ def parse_family(text: str) -> Family:
     except ValueError:
         value = 0.0
     if family.kind == BERNOULLI or not 0.0 < value <= (0.5 if family.kind == UNIFORM else 1e9):
-        raise BadInput(f"rewards parameter {text!r} is not understood; allowed: {family.allowed or f'{name}, without one'}")
+        raise BadInput(
+            f"rewards parameter {text!r} is not understood; allowed: {family.allowed or f'{name}, without one'}"
+        )
     return family._replace(knob=value)
 
 

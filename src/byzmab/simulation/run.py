@@ -119,15 +119,14 @@ def _on_executor(
 ) -> Iterator[tuple[int, Outcome]]:
     """The same on any executor, in blocks of runs, a few for each worker."""
     size = max(1, experiment.runs // (4 * workers))
+    total = experiment.runs * experiment.horizon
     futures = {
         executor.submit(play_runs, experiment, first, min(first + size, experiment.runs)): first
         for first in range(0, experiment.runs, size)
     }
-    finished = 0
-    for future in _as_completed(futures, lambda: finished * experiment.horizon, experiment, progress):
-        for run, outcome in enumerate(future.result(), futures.pop(future)):
-            finished += 1
-            yield run, outcome
+    waiting = len(futures)
+    for future in _as_completed(futures, lambda: total * (waiting - len(futures)) // waiting, experiment, progress):
+        yield from enumerate(future.result(), futures.pop(future))
 
 
 def _as_completed(

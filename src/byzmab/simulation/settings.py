@@ -6,7 +6,7 @@ ABOUT = {
     "byzantine": "how many of them lie: agents 1..B",
     "f": "the most Byzantine neighbours an agent reckons with; as many as lie if not given",
     "kappa": "consistency level in [1, 2): one for all, a list with one per normal agent, or random",
-    "graph": "who hears whom: complete, erdos-renyi:q, two-case:4-5, two-case:binomial, firms, ring:4, star, or FILE.json",
+    "graph": "who hears whom: complete, erdos-renyi:q, two-case:4-5 or :binomial, firms, ring:4, star, or FILE.json",
     "time_varying": "draw a random graph anew in every round",
     "attack": "what Byzantine agents tell; see byzmab list",
     "filter": "how reports become a belief; see byzmab list",

@@ -8,6 +8,8 @@ from byzmab.core.filters.solo import Solo
 from byzmab.core.filters.trimmed import Mean, Trimmed
 from byzmab.core.plugins import Registry
 
+__all__ = ["FILTERS", "Filter"]
+
 FILTERS = Registry(
     Filter,
     {

@@ -8,6 +8,8 @@ from byzmab.core.policies.softmax import Softmax
 from byzmab.core.policies.thompson import Thompson
 from byzmab.core.policies.ucb import Tuned, Ucb
 
+__all__ = ["POLICIES", "Policy"]
+
 POLICIES = Registry(
     Policy,
     {

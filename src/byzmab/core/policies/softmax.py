@@ -24,12 +24,12 @@ def softmax(belief: Belief, time: int, rng: Words) -> int:
         tied = 0
         chosen = -1
         for arm in range(estimates.size):
-            if arm == first or arm == second:
+            if arm in (first, second):
                 continue
             if estimates[arm] > best:
                 best = estimates[arm]
         for arm in range(estimates.size):
-            if arm == first or arm == second or estimates[arm] < best - TIED:
+            if arm in (first, second) or estimates[arm] < best - TIED:
                 continue
             tied += 1
             if tied == 1 or uniform(rng) * tied < 1.0:  # each of the tied stays with chance 1 / tied

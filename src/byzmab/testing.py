@@ -1,0 +1,150 @@
+"""Contract checks that every plug-in must pass, ours and yours.
+
+    from byzmab.testing import check
+    check(MyAttack())
+
+Raises AssertionError with one sentence where the contract is broken.
+"""
+
+import warnings
+from functools import singledispatch
+
+import numpy as np
+
+from byzmab.attacks import Attack
+from byzmab.core.compiler import watching_compilation
+from byzmab.core.filters import Filter
+from byzmab.core.plugins import Plugin
+from byzmab.core.policies import Policy
+from byzmab.core.report import Belief
+from byzmab.graphs import Graph
+from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.run import simulate
+from byzmab.simulation.stage import Stage
+
+TRIALS = 200
+SMALL = Experiment(agents=6, byzantine=1, f=1, arms=(0.6, 0.5, 0.2), horizon=60, runs=2)
+
+
+@singledispatch
+def check(plugin: Plugin) -> None:
+    """Check a filter, policy, attack or graph against its contract."""
+    raise AssertionError(f"{plugin!r} is no filter, policy, attack or graph")
+
+
+def _check_in_use(experiment: Experiment) -> None:
+    """It runs, on its own compilation alone, and with the same digits whatever the number of workers."""
+    compiled: list[str] = []
+    with watching_compilation(compiled.append):
+        Stage(experiment, 0)
+    assert "play" not in compiled, "the round loop was compiled again for a plug-in"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # these networks are too small for f, and that is no fault of the plug-in
+        first, second = (simulate(experiment, workers=workers) for workers in (1, 2))
+    assert np.array_equal(first.regret_values, second.regret_values), "two runs with the same seed differ"
+    assert np.isfinite(first.regret_values).all(), "regret is not a number"
+
+
+def _reports(rng: np.random.Generator, count: int, own_pulls: int) -> tuple[np.ndarray, np.ndarray]:
+    return rng.integers(own_pulls, 3 * own_pulls + 1, count).astype(float), rng.random(count)
+
+
+@check.register
+def check_filter(filter: Filter) -> None:
+    """Alone it believes itself; numbers stay finite; the order of reports does not matter."""
+    rng = np.random.default_rng(0)
+    believe = type(filter).believe
+    for _ in range(TRIALS):
+        own_pulls, own_mean, f = int(rng.integers(1, 100)), rng.random(), int(rng.integers(0, 4))
+        kappa, time = rng.uniform(1, 2), int(rng.integers(0, 10_000))
+        nobody = np.empty(0), np.empty(0)
+        alone = believe(float(own_pulls), own_mean, *nobody, f, kappa, time)
+        assert np.allclose(alone, (own_mean, own_pulls, 0.0)), (
+            f"alone it believes {alone}, not (own mean, own pulls, 0)"
+        )
+        pulls, means = _reports(rng, int(rng.integers(1, 12)), own_pulls)
+        order = rng.permutation(pulls.size)
+        settings = f, kappa, time
+        belief = believe(float(own_pulls), own_mean, pulls.copy(), means.copy(), *settings)
+        shuffled = believe(float(own_pulls), own_mean, pulls[order], means[order], *settings)
+        assert np.isfinite(belief).all(), f"the belief {belief} is not finite"
+        assert belief[1] > 0, f"the weight {belief[1]} is not positive"
+        assert belief[2] >= 0, f"the doubt {belief[2]} is negative"
+        assert np.allclose(belief, shuffled), "the order of the reports changes the belief"
+    _check_stale_when(filter)
+    for time_varying in (False, True):
+        _check_in_use(SMALL.but(filter=filter, graph="erdos-renyi:0.8", time_varying=time_varying))
+
+
+def _check_stale_when(filter: Filter) -> None:
+    """Following changes, as `stale_when` allows, gives the beliefs that believing anew in every round gives."""
+    for attack in ("constant", "adaptive", "gaussian"):
+        following, anew = (Stage(SMALL.but(filter=filter, attack=attack), 0) for _ in range(2))
+        anew.board.record["settled"] = 0
+        for time in range(1, SMALL.horizon):
+            for stage in (following, anew):
+                stage.play(time)
+            same = np.array_equal(following.board["estimates"], anew.board["estimates"])
+            assert same and np.array_equal(following.board["weights"], anew.board["weights"]), (
+                "the belief depends on more than `stale_when` declares"
+            )
+
+
+@check.register
+def check_policy(policy: Policy) -> None:
+    """It chooses an arm that exists, the same one on the same draws, and every arm when all are alike."""
+    rng = np.random.default_rng(0)
+    choose = type(policy).choose
+    for _ in range(TRIALS):
+        arms, time = int(rng.integers(2, 9)), int(rng.integers(0, 10_000))
+        belief = Belief(rng.random(arms), rng.uniform(1, 1000, arms), rng.random(arms) * 0.1)
+        state = rng.integers(0, 2**63, 1).astype(np.uint64)
+        first, second = (choose(belief, time, state.copy()) for _ in range(2))
+        assert 0 <= first < arms, f"it chose arm {first} of {arms}"
+        assert first == second, "it chose differently on the same draws"
+    alike = Belief(np.full(3, 0.5), np.full(3, 10.0), np.zeros(3))
+    chosen = {choose(alike, 100, rng.integers(0, 2**63, 1).astype(np.uint64)) for _ in range(TRIALS)}
+    assert chosen == {0, 1, 2}, f"of three arms that are alike it chose only {sorted(chosen)}"
+    _check_in_use(SMALL.but(policy=policy))
+
+
+@check.register
+def check_attack(attack: Attack) -> None:
+    """It lies to any filter on any graph, also where a liar has no neighbour, and takes notes only on its own table."""
+    for graph in ("complete", "erdos-renyi:0.4", "star:1"):
+        for filter in ("trimmed", "pooled"):
+            for time_varying in (False, True):
+                _check_in_use(
+                    SMALL.but(
+                        attack=attack, graph=graph, filter=filter, byzantine=2, time_varying=time_varying, memory=2
+                    )
+                )
+    stage = Stage(SMALL.but(attack=attack), 0)
+    stage.play(SMALL.horizon)
+    assert np.isfinite(stage.board["told_pulls"]).all(), "it claims counts that are not finite"
+
+
+@check.register
+def check_graph(graph: Graph) -> None:
+    """Neighbours exist, ascend, and are never oneself; the same draws give the same graph."""
+    agents = graph.size() or SMALL.parts.agents
+    knobs = np.array(graph.knobs, np.float64)
+    neighbours = type(graph).neighbours
+    degrees = graph.degrees(agents, 1)
+    assert degrees.shape == (agents,), "there is not one degree for every agent"
+    for trial in range(TRIALS):
+        for receiver in range(agents):
+            lists = []
+            for _ in range(2):
+                out = np.full(agents, -1)
+                count = neighbours(receiver, agents, 1, knobs, np.array([trial], np.uint64), out)
+                lists.append(out[:count].tolist())
+            found = lists[0]
+            assert found == lists[1], "the same draws gave two graphs"
+            assert all(0 <= other < agents for other in found), (
+                f"agent {receiver} hears one that does not exist: {found}"
+            )
+            assert receiver not in found, f"agent {receiver} hears itself"
+            assert found == sorted(set(found)), f"the neighbours {found} do not ascend"
+    for time_varying in (False, True):
+        _check_in_use(SMALL.but(graph=graph, agents=agents, time_varying=time_varying))

@@ -1,0 +1,213 @@
+"""The command line, as a stranger meets it."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from byzmab import Result, __version__
+
+BYZMAB = [sys.executable, "-m", "byzmab.cli.main"]
+SMALL = ["--agents", "5", "--byzantine", "1", "--horizon", "200", "--runs", "3"]
+
+
+def byzmab(*arguments, cwd=None, code=0):
+    done = subprocess.run([*BYZMAB, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, timeout=120)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def simulate_json(*arguments, **settings):
+    return json.loads(byzmab("simulate", *SMALL, *arguments, "--json", **settings).stdout)
+
+
+def test_json_is_the_contract():
+    printed = simulate_json()
+    assert set(printed) >= {"experiment", "regret", "messages", "agent_steps", "seconds", "agent_steps_per_second"}
+    assert set(printed["regret"]) == {"mean", "std", "stderr", "per_agent"}
+    assert printed["experiment"]["f"] == 1
+    assert printed["agent_steps"] == 3 * 5 * 200
+    assert printed["messages"] == 3 * 20 * 200
+
+
+def test_one_run_has_no_standard_deviation():
+    regret = simulate_json("--runs", "1")["regret"]
+    assert regret["std"] is None
+    assert regret["stderr"] is None
+
+
+def test_workers_do_not_change_a_digit():
+    assert simulate_json("--workers", "1")["regret"] == simulate_json("--workers", "3")["regret"]
+
+
+def test_flags_win_over_the_file_and_both_say_the_same(tmp_path):
+    (tmp_path / "e.toml").write_text(
+        'agents = 5\nbyzantine = 1\nhorizon = 200\nruns = 3\nattack = "extreme"\narms = [0.9, 0.1]\n'
+    )
+    from_file = json.loads(byzmab("simulate", "e.toml", "--json", cwd=tmp_path).stdout)
+    from_flags = simulate_json("--attack", "extreme", "--arms", "0.9,0.1")
+    assert from_file["regret"] == from_flags["regret"]
+    assert from_file["experiment"] == from_flags["experiment"]
+    changed = json.loads(byzmab("simulate", "e.toml", "--json", "--attack", "none", cwd=tmp_path).stdout)
+    assert changed["experiment"]["attack"] == "none"
+
+
+def test_every_option_of_the_contract_is_a_flag():
+    options = [
+        "--kappa", "1.1,1.3,1.6,1.9", "--graph", "erdos-renyi:0.8", "--time-varying", "--filter", "trimmed", "--memory", "2",
+        "--policy", "tuned", "--rewards", "bernoulli,beta", "--subset", "3", "--epoch", "2", "--delay", "1", "--algorithm",
+        "resilient", "--seed", "7", "--f", "1", "--attack", "constant:0.4,0.5", "--workers", "1",
+    ]  # fmt: skip
+    settings = simulate_json(*options)["experiment"]
+    assert settings["kappa"] == [1.1, 1.3, 1.6, 1.9]
+    assert settings["rewards"] == ["bernoulli", "beta"]
+    assert settings["time_varying"] is True
+    assert (settings["subset"], settings["epoch"], settings["delay"], settings["memory"], settings["seed"]) == (
+        3,
+        2,
+        1,
+        2,
+        7,
+    )
+    assert simulate_json("--kappa", "random", "--arms", "random:20")["experiment"]["arms"] == "random:20"
+
+
+def test_out_leaves_what_reproduces_the_result(tmp_path):
+    (tmp_path / "g.json").write_text(
+        '{"nodes": [{"id": 1}, {"id": 2}, {"id": 3}], "edges": [{"source": 1, "target": 2}, {"source": 3, "target": 2}]}'
+    )
+    flags = ["--graph", "g.json", "--byzantine", "1", "--horizon", "100", "--runs", "2", "--f", "0"]
+    first = byzmab("simulate", *flags, "--out", "here/there", "--json", cwd=tmp_path)
+    out = tmp_path / "here/there"
+    assert sorted(path.name for path in out.iterdir()) == [
+        "experiment.toml",
+        "graph.json",
+        "regret.pdf",
+        "regret.png",
+        "result.nc",
+    ]
+    again = byzmab("simulate", out / "experiment.toml", "--json", cwd=tmp_path / "here")
+    assert json.loads(again.stdout)["regret"] == json.loads(first.stdout)["regret"]
+    assert Result.load(out / "result.nc").summary()["regret"] == json.loads(first.stdout)["regret"]
+
+
+def test_a_plugin_in_the_current_directory_is_found(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from byzmab import Policy, compiled\n\n@compiled\ndef choose(belief, time, rng):\n    return 0\n\n"
+        "class First(Policy):\n    choose = staticmethod(choose)\n"
+    )
+    printed = simulate_json("--policy", "mine:First", "--arms", "0.5,0.4", cwd=tmp_path)
+    assert printed["regret"]["mean"] == 0.0
+    assert simulate_json("--policy", "mine.py:First", "--arms", "0.4,0.5", cwd=tmp_path)["regret"][
+        "mean"
+    ] == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--f", "-1"], "f -1"),
+        (["--f", "many"], "--f"),
+        (["--kappa", "2"], "kappa 2.0"),
+        (["--kappa", "a"], "kappa 'a'"),
+        (["--arms", "0.5"], "arms 0.5"),
+        (["--arms", "0.5,nan"], "arms nan"),
+        (["--byzantine", "10"], "byzantine 10"),
+        (["--runs", "0"], "runs 0"),
+        (["--workers", "0"], "workers 0"),
+        (["--horizon", "0"], "horizon 0"),
+        (["--attack", "extrem"], "did you mean 'extreme'"),
+        (["--graph", "none.json"], "none.json"),
+        (["--out", "/proc/nowhere"], "/proc/nowhere"),
+        (["--atack", "none"], "--atack"),
+        (["nowhere.toml"], "nowhere.toml"),
+    ],
+)
+def test_bad_input_ends_with_one_sentence_and_code_2(arguments, words):
+    done = byzmab("simulate", *arguments, code=2)
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_unwritable_directory_is_told_before_anything_is_computed(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = byzmab("simulate", "--horizon", 10**9, "--out", tmp_path / "file" / "out", code=2)
+    assert "cannot be written to" in done.stderr
+
+
+def test_too_large_an_f_is_warned_of_on_stderr_alone():
+    done = byzmab("simulate", *SMALL, "--f", "2", "--json")
+    json.loads(done.stdout)
+    assert [line for line in done.stderr.splitlines() if line.startswith("warning: f = 2 needs 5")]
+
+
+def test_everything_there_is_can_be_listed():
+    listed = json.loads(byzmab("list", "--json").stdout)
+    assert {"trimmed", "screened"} <= set(listed["filter"])
+    assert "two-case" in listed["graph"]
+    assert all(entry["about"] for kind in listed.values() for entry in kind.values())
+    assert "kl-ucb" in byzmab("list").stdout
+
+
+def test_the_version_is_told():
+    assert byzmab("--version").stdout == f"byzmab {__version__}\n"
+
+
+def test_help_needs_no_numba():
+    """Help is instant because nothing heavy is imported for it."""
+    code = "import sys; sys.argv = ['byzmab', 'simulate', '--help']\nfrom byzmab.cli import main\ntry: main.main()\nexcept SystemExit: pass\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code + "print([m for m in ('numba', 'numpy', 'xarray') if m in sys.modules])"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.endswith("[]\n"), done.stdout[-300:]
+
+
+def test_control_c_stops_at_once_and_says_so():
+    process = subprocess.Popen(
+        [*BYZMAB, "simulate", "--horizon", "100000000", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert out == ""
+    assert err.splitlines()[-1] == "stopped"
+    assert "Traceback" not in err
+
+
+def test_a_progress_bar_is_shown_on_a_terminal_and_not_in_a_pipe():
+    assert "simulating" not in byzmab("simulate", *SMALL).stderr
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [*BYZMAB, "simulate", "--runs", "20"],
+        stdout=subprocess.DEVNULL,
+        stderr=slave,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(master, 4096)
+        except OSError:
+            break
+        if not chunk:
+            break
+        shown += chunk
+    process.wait(timeout=60)
+    os.close(master)
+    assert b"simulating" in shown
+    assert b"100%" in shown

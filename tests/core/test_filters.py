@@ -1,0 +1,102 @@
+"""What filters promise, whatever is told."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from byzmab.core.filters.median import Median, median_with
+from byzmab.core.filters.pooled import Pooled
+from byzmab.core.filters.screened import Screened
+from byzmab.core.filters.trimmed import Mean, Trimmed, sum_without_extremes
+
+unit = st.floats(0, 1)
+anything = st.floats(allow_nan=False)
+kappas = st.floats(1, 2, exclude_max=True)
+
+
+def believe(filter, own, means, f=0, kappa=1.5, own_pulls=10.0, pulls=None, time=100):
+    means = np.array(means, float)
+    pulls = np.full(means.size, own_pulls) if pulls is None else np.array(pulls, float)
+    return filter.believe(own_pulls, own, pulls, means, f, kappa, time)
+
+
+@given(own=unit, honest=arrays(float, 7, elements=unit), lies=arrays(float, 2, elements=anything), kappa=kappas)
+def test_lies_cannot_drag_the_estimate_outside_the_honest_range(own, honest, lies, kappa):
+    """Lemma 2: the estimate is a convex combination of honest sample means."""
+    estimate, _, _ = believe(Trimmed, own, np.concatenate([honest, lies]), f=2, kappa=kappa)
+    assert min(own, *honest) - 1e-12 <= estimate <= max(own, *honest) + 1e-12
+
+
+@given(
+    own=unit,
+    honest=arrays(float, 6, elements=unit),
+    lies=arrays(float, 2, elements=anything),
+    counts=arrays(float, 8, elements=st.integers(1, 1000)),
+)
+@pytest.mark.parametrize("filter", [Pooled, Screened])
+def test_our_own_filters_stay_in_the_honest_range_too(filter, own, honest, lies, counts):
+    estimate, _, doubt = believe(filter, own, np.concatenate([honest, lies]), f=2, pulls=counts)
+    assert min(own, *honest) - 1e-9 <= estimate <= max(own, *honest) + 1e-9
+    assert 0.0 <= doubt < math.inf
+
+
+@given(own=unit, means=arrays(float, st.integers(0, 12), elements=unit), f=st.integers(0, 4), kappa=kappas)
+def test_cooperating_never_makes_the_width_larger_than_alone(own, means, f, kappa):
+    """g ≤ 1 for every number of neighbours and every kappa in [1, 2): the weight n / g is at least n."""
+    _, weight, _ = believe(Trimmed, own, means, f=f, kappa=kappa)
+    assert weight >= 10.0 - 1e-9
+
+
+@given(values=st.lists(anything.filter(math.isfinite), min_size=1, max_size=40), f=st.integers(0, 6))
+def test_trimming_drops_exactly_the_f_largest_and_f_smallest(values, f):
+    if len(values) > 2 * f:
+        expected = math.fsum(sorted(values)[f : len(values) - f])
+        assert sum_without_extremes(np.array(values), f) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_a_lie_however_large_costs_no_digit():
+    estimate, _, _ = believe(Trimmed, 0.1, [0.1, 0.2, 1e300, -1e300, 0.3], f=1)
+    assert estimate == pytest.approx((0.1 + 0.1 + 0.2 + 0.3) / 4, rel=1e-15)
+
+
+@pytest.mark.parametrize("filter", [Trimmed, Pooled, Screened])
+@pytest.mark.parametrize("f", [1, 2, 3])
+def test_two_f_reports_are_too_few_to_cooperate(filter, f):
+    """However many voices there are, f of them may lie on either side."""
+    estimate, weight, doubt = believe(filter, 0.4, [0.41] * (2 * f), f=f)
+    assert (estimate, weight, doubt) == (0.4, 10.0, 0.0)
+    assert believe(filter, 0.4, [0.41] * (2 * f + 1), f=f)[1] > 10.0
+
+
+def test_the_width_is_the_papers():
+    _, weight, _ = believe(Trimmed, 0.5, [0.5] * 6, f=1, kappa=1.2)
+    assert weight == pytest.approx(10.0 / (1.2 / 4 + 1.2 / (4 * 5) + 1 / 25))
+
+
+def test_without_trimming_one_liar_moves_the_mean():
+    assert believe(Mean, 0.5, [0.5, 0.5, 1.0], f=1)[0] == pytest.approx(0.625)
+
+
+@given(own=unit, means=arrays(float, st.integers(0, 9), elements=unit))
+def test_the_median_is_the_median(own, means):
+    assert median_with(own, np.sort(means)) == pytest.approx(np.median([own, *means]))
+    assert believe(Median, own, means)[1] == 10.0
+
+
+def test_nobody_counts_for_more_than_oneself():
+    _, weight, _ = believe(Pooled, 0.5, [0.5, 0.6], pulls=[1e9, 3.0])
+    assert weight == 10.0 + 10.0 + 3.0
+
+
+def test_an_implausible_report_is_screened_out_and_lowers_f():
+    """Far from the median with many pulls: no honest agent would send it; with few pulls one might."""
+    honest = [0.5, 0.52, 0.48, 0.51]
+    many = believe(Screened, 0.5, [*honest, 1.0], f=1, own_pulls=1000.0)
+    assert many == pytest.approx(believe(Pooled, 0.5, honest, f=0, own_pulls=1000.0))
+    few = believe(Screened, 0.5, [*honest, 1.0], f=1, own_pulls=4.0)
+    assert few[2] > 0.0
+    assert few[:2] == pytest.approx(believe(Pooled, 0.5, [*honest, 1.0], f=1, own_pulls=4.0)[:2])

@@ -1,0 +1,83 @@
+"""What policies choose."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from byzmab import Belief
+from byzmab.core.policies import POLICIES
+from byzmab.core.policies.kl_ucb import bernoulli_kl, largest_mean
+
+
+def choose(policy, estimates, weights=None, doubts=None, time=100, state=1):
+    estimates = np.array(estimates, float)
+    weights = np.full(estimates.size, 10.0) if weights is None else np.array(weights, float)
+    doubts = np.zeros(estimates.size) if doubts is None else np.array(doubts, float)
+    rng = np.array([state], np.uint64)
+    return POLICIES.entries[policy].choose(Belief(estimates, weights, doubts), time, rng)
+
+
+def test_with_nobody_heard_ucb_is_ucb1():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        means, pulls, time = rng.random(5), rng.integers(1, 200, 5), int(rng.integers(2, 10_000))
+        assert choose("ucb", means, pulls, time=time) == np.argmax(means + np.sqrt(2 * math.log(time) / pulls))
+
+
+@pytest.mark.parametrize("policy", ["ucb", "tuned", "greedy", "kl-ucb"])
+def test_ties_are_broken_uniformly(policy):
+    """Three tied arms of four: each is chosen a third of the time, within four standard errors."""
+    trials = 3000
+    counts = Counter(choose(policy, [0.5, 0.5, 0.1, 0.5 + 1e-14], state=7 * state) for state in range(trials))
+    assert set(counts) == {0, 1, 3}
+    for arm in counts:
+        assert counts[arm] / trials == pytest.approx(1 / 3, abs=4 * math.sqrt(2 / 9 / trials))
+
+
+def test_at_times_zero_and_one_the_bounds_are_greedy():
+    for time in (0, 1):
+        assert choose("ucb", [0.4, 0.6], [1, 1000], time=time) == 1
+    assert choose("ucb", [0.4, 0.6], [1, 1000], time=2) == 0
+
+
+def test_doubt_makes_an_arm_worth_a_look():
+    assert choose("ucb", [0.5, 0.45]) == 0
+    for policy in ("ucb", "tuned", "kl-ucb"):
+        assert choose(policy, [0.5, 0.45], [1e6, 1e6], [0.0, 0.1]) == 1
+
+
+def test_softmax_draws_among_the_three_largest_with_odds_e_to_the_estimate():
+    trials = 6000
+    estimates = [0.9, 0.2, 0.6, 0.1]
+    counts = Counter(choose("softmax", estimates, state=13 * state) for state in range(trials))
+    odds = {arm: math.exp(estimates[arm]) for arm in (0, 1, 2)}
+    assert set(counts) == set(odds)
+    for arm, weight in odds.items():
+        share = weight / sum(odds.values())
+        assert counts[arm] / trials == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / trials))
+
+
+def test_softmax_with_two_arms_has_two_places():
+    assert {choose("softmax", [0.9, 0.2], state=state) for state in range(50)} == {0, 1}
+
+
+@given(z=st.floats(0, 1), w=st.floats(1, 1e6), log_time=st.floats(0, 20))
+def test_the_kl_bound_solves_its_equation(z, w, log_time):
+    q = largest_mean(z, w, log_time)
+    assert z <= q <= 1.0
+    if q < 1.0 - 1e-9:
+        assert w * bernoulli_kl(z, q) <= log_time + 1e-9
+        assert w * bernoulli_kl(z, min(q + 1e-6, 1.0 - 1e-12)) >= log_time - 1e-9
+
+
+def test_thompson_samples_its_posterior():
+    """Two arms with Beta posteriors: the chance that the second is chosen, against numerical integration."""
+    trials = 4000
+    chosen = sum(choose("thompson", [0.5, 0.6], [20, 30], state=3 * state) for state in range(trials))
+    rng = np.random.default_rng(0)
+    expected = (rng.beta(1 + 18, 1 + 12, 10**6) > rng.beta(1 + 10, 1 + 10, 10**6)).mean()
+    assert chosen / trials == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / trials) + 0.002)

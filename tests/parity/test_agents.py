@@ -1,0 +1,75 @@
+"""Live agents, fed the draws of a simulated run, choose the simulated arms, round by round."""
+
+import numpy as np
+import pytest
+
+from byzmab import Agent, Experiment, Report
+from byzmab.core.draws import fold
+from byzmab.core.filters import FILTERS
+from byzmab.core.policies import POLICIES
+from byzmab.simulation.stage import Stage
+
+
+def replay(experiment):
+    """Play a run and let a live agent stand beside every normal one."""
+    stage = Stage(experiment, 0)
+    board, parts, byzantine = stage.board, experiment.parts, experiment.byzantine
+    normal = range(byzantine, parts.agents)
+    live = {
+        i: Agent(
+            parts.arms,
+            parts.f,
+            float(board["kappas"][i]),
+            experiment.filter,
+            experiment.policy,
+            seed=int(fold(board.record["policy_key"], i)),
+        )
+        for i in normal
+    }
+    for i, agent in live.items():
+        for _ in range(parts.arms):
+            arm = agent.select()
+            agent.reward(arm, float(board["means"][i, arm]))
+    for time in range(experiment.horizon):
+        pulls, means, totals = (board[name].copy() for name in ("pulls", "means", "totals"))
+        stage.play(time + 1)
+        for i, agent in live.items():
+            heard = set()
+            for entry in range(board["heard_starts"][i], board["heard_starts"][i + 1]):
+                sender, row = int(board["heard"][entry]), board["heard_rows"][entry]
+                lies = sender < byzantine
+                told = (board["told_pulls"][row], board["told_means"][row]) if lies else (pulls[sender], means[sender])
+                agent.hear(f"agent {sender}", Report(*told))
+                heard.add(f"agent {sender}")
+            for sender in set(agent._inbox) - heard:
+                agent.forget(sender)
+            arm = agent.select()
+            assert arm == board["choices"][i], f"agent {i}, round {time}"
+            agent.reward(arm, float(board["totals"][i, arm] - totals[i, arm]))
+
+
+@pytest.mark.parametrize("filter", FILTERS.entries)
+@pytest.mark.parametrize("policy", POLICIES.entries)
+def test_live_agents_choose_the_simulated_arms(filter, policy):
+    replay(Experiment(agents=7, byzantine=2, f=1, filter=filter, policy=policy, attack="extreme", horizon=80))
+
+
+def test_live_agents_follow_a_time_varying_graph():
+    settings = {"graph": "erdos-renyi:0.7", "time_varying": True, "kappa": "random", "arms": "random:5"}
+    replay(Experiment(agents=9, byzantine=2, f=1, attack="gaussian", horizon=150, **settings))
+
+
+def test_live_agents_keep_their_place_when_saved_and_loaded_in_every_round():
+    agent, twin = Agent(3, seed=5), Agent(3, seed=5)
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        value = float(rng.random())
+        arm = agent.select()
+        assert arm == twin.select()
+        twin = Agent.from_json(twin.to_json())
+        agent.reward(arm, value)
+        twin.reward(arm, value)
+        told = Report(rng.integers(0, 20, 3).astype(float), rng.random(3))
+        agent.hear("x", told)
+        twin.hear("x", told)
+    assert agent.to_json() == twin.to_json()

@@ -1,0 +1,209 @@
+"""Every registered plug-in, and plug-ins of a user's own, keep the contract; those that break it are caught."""
+
+import textwrap
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from byzmab import Attack, BadInput, Experiment, Filter, Graph, Policy, compiled
+from byzmab.core.compiler import watching_compilation
+from byzmab.simulation.experiment import PLUGINS
+from byzmab.simulation.stage import Stage
+from byzmab.testing import check
+
+PARAMETERS = {
+    "erdos-renyi": "erdos-renyi:0.5",
+    "two-case": "two-case:2-3",
+    "alie": "alie:2",
+    "constant": "constant:0.1,0.9",
+}
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in PLUGINS for name in PLUGINS[kind].entries])
+def test_every_plugin_keeps_its_contract(kind, name):
+    check(PLUGINS[kind].resolve(PARAMETERS.get(name, name)))
+
+
+@compiled
+def shout(world, sender, receiver, knobs, notes, rng, report):
+    for arm in range(report.pulls.size):
+        report.pulls[arm] = 1e6
+        report.means[arm] = knobs[0]
+
+
+@dataclass(frozen=True)
+class Shout(Attack):
+    """Claims a million pulls."""
+
+    lie = staticmethod(shout)
+    mean: float = 0.9
+
+
+@compiled
+def half(own_pulls, own_mean, pulls, means, f, kappa, time):
+    total = own_mean
+    for mean in means:
+        total += mean
+    return total / (means.size + 1), own_pulls, 0.0
+
+
+@dataclass(frozen=True)
+class Half(Filter):
+    """The plain mean of everyone."""
+
+    believe = staticmethod(half)
+
+
+@compiled
+def second(belief, time, rng):
+    return time % belief.estimates.size
+
+
+@dataclass(frozen=True)
+class RoundRobin(Policy):
+    """One arm after the other."""
+
+    choose = staticmethod(second)
+
+
+@compiled
+def next_one(receiver, agents, byzantine, knobs, rng, out):
+    out[0] = (receiver + 1) % agents
+    return 1
+
+
+@dataclass(frozen=True)
+class Chain(Graph):
+    """Everyone hears the next one."""
+
+    neighbours = staticmethod(next_one)
+
+
+@pytest.mark.parametrize("plugin", [Shout(), Half(), Chain()])
+def test_plugins_of_ones_own_keep_the_contract(plugin):
+    check(plugin)
+
+
+def test_a_new_plugin_compiles_alone():
+    """The round loop, and the loops of the other parts, are not compiled again."""
+    plain = Experiment(agents=5, byzantine=1, f=1, horizon=20, runs=1)
+    Stage(plain, 0).play(20)
+
+    @compiled
+    def lie(world, sender, receiver, knobs, notes, rng, report):
+        report.pulls[0] = 3.0
+
+    class Fresh(Attack):
+        """Never seen before."""
+
+    Fresh.lie = staticmethod(lie)
+    names = []
+    with watching_compilation(names.append):
+        Stage(plain.but(attack=Fresh()), 0).play(20)
+    loops = [
+        name
+        for name in names
+        if name.startswith(("lie_all", "believe_all", "choose_all", "draw_all", "play", "exchange"))
+    ]
+    assert len(loops) == 1
+    assert loops[0].startswith("lie_all")
+
+
+def test_a_policy_that_never_tries_an_arm_is_caught():
+    with pytest.raises(AssertionError, match="alike"):
+        check(RoundRobin())
+
+
+def test_a_filter_that_depends_on_more_than_it_declares_is_caught():
+    @compiled
+    def believe(own_pulls, own_mean, pulls, means, f, kappa, time):
+        return own_mean, own_pulls + (time if means.size else 0), 0.0
+
+    class Forgetful(Filter):
+        """Uses the time, but declares that only means matter."""
+
+        stale_when = 2
+
+    Forgetful.believe = staticmethod(believe)
+    with pytest.raises(AssertionError, match="stale_when"):
+        check(Forgetful())
+
+
+def test_a_filter_that_does_not_believe_itself_alone_is_caught():
+    @compiled
+    def believe(own_pulls, own_mean, pulls, means, f, kappa, time):
+        return 0.5, own_pulls, 0.0
+
+    class Agnostic(Filter):
+        """Believes nothing."""
+
+    Agnostic.believe = staticmethod(believe)
+    with pytest.raises(AssertionError, match="alone"):
+        check(Agnostic())
+
+
+def test_a_graph_in_which_agents_hear_themselves_is_caught():
+    @compiled
+    def neighbours(receiver, agents, byzantine, knobs, rng, out):
+        out[0] = receiver
+        return 1
+
+    class Mirror(Graph):
+        """Everyone hears itself."""
+
+    Mirror.neighbours = staticmethod(neighbours)
+    with pytest.raises(AssertionError, match="itself"):
+        check(Mirror())
+
+
+def test_lies_that_are_no_numbers_are_silence():
+    @compiled
+    def lie(world, sender, receiver, knobs, notes, rng, report):
+        for arm in range(report.pulls.size):
+            report.pulls[arm], report.means[arm] = (np.nan, 0.5) if arm else (5.0, np.inf)
+
+    class Noise(Attack):
+        """Not a number."""
+
+    Noise.lie = staticmethod(lie)
+    settings = {"agents": 6, "byzantine": 1, "horizon": 50, "runs": 1}
+    noisy, silent = (Stage(Experiment(attack=attack, **settings), 0) for attack in (Noise(), "starve"))
+    for stage in (noisy, silent):
+        stage.play(50)
+    assert np.array_equal(noisy.board["regret"], silent.board["regret"])
+
+
+def test_a_plugin_is_found_in_the_users_own_file(tmp_path, monkeypatch):
+    source = """
+        from dataclasses import dataclass
+        from typing import Self
+        from byzmab import Attack, compiled
+
+        @compiled
+        def lie(world, sender, receiver, knobs, notes, rng, report):
+            for arm in range(report.pulls.size):
+                report.pulls[arm], report.means[arm] = 9.0, knobs[0]
+
+        @dataclass(frozen=True)
+        class Flat(Attack):
+            level: float = 0.5
+
+            lie = staticmethod(lie)
+
+            @classmethod
+            def from_text(cls, text: str) -> Self:
+                return cls(float(text or 0.5))
+    """
+    (tmp_path / "flat_attack.py").write_text(textwrap.dedent(source))
+    monkeypatch.chdir(tmp_path)
+    by_file = PLUGINS["attack"].resolve("flat_attack.py:Flat")
+    by_module = PLUGINS["attack"].resolve("flat_attack:Flat:0.25")
+    assert (by_file.level, by_module.level) == (0.5, 0.25)
+    check(by_file)
+    for wanted in ("flat_attack.py:Flit", "flat_attack:lie", "nowhere.py:Flat", "nowhere:Flat"):
+        with pytest.raises(BadInput, match="attack"):
+            PLUGINS["attack"].resolve(wanted)
+    (tmp_path / "broken.py").write_text("1 / 0")
+    with pytest.raises(BadInput, match="ZeroDivisionError"):
+        PLUGINS["attack"].resolve("broken.py:Flat")
