@@ -228,6 +228,14 @@ def choose(policy, beliefs, t, rng):
     return places[-1]
 
 
+def average(values):
+    return sum(values) / len(values)
+
+
+def std(values):
+    return math.sqrt(average([(value - average(values)) ** 2 for value in values]))
+
+
 def kl(p, q):
     def term(a, b):
         return 0.0 if a == 0 else math.inf if b == 0 else a * math.log(a / b)
@@ -301,7 +309,7 @@ class Liars:
             return self.n_before[self.drawn[liar]][k], min(max(noisy, 0.0), 1.0)
         if self.name == "alie":
             c = float(self.parameter or 1.5) * (1 if k != self.best else -1)
-            return n[i][k] + 1, min(max(statistics.fmean(honest) + c * statistics.pstdev(honest), 0.0), 1.0)
+            return n[i][k] + 1, min(max(average(honest) + c * std(honest), 0.0), 1.0)
         assert self.name == "adaptive"
         heard = [report[k] for j, report in self.inbox[i].items() if j >= self.B]
         A = sorted(xj for _, xj in (step_a(n[i][k], heard, self.kappas[i]) if self.step_a else heard))

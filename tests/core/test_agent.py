@@ -133,6 +133,7 @@ def test_an_impossible_report_is_refused_and_changes_nothing(report):
         {"arms": 1},
         {"arms": ["a", "a"]},
         {"arms": "ab"},
+        {"arms": [[1], [2]]},
         {"arms": 2, "f": -1},
         {"arms": 2, "kappa": 2.0},
         {"arms": 2, "kappa": float("nan")},
@@ -149,6 +150,25 @@ def test_bad_settings_are_named(settings):
 def test_a_broken_state_is_refused(text):
     with pytest.raises(BadInput, match="agent state"):
         Agent.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda agent: agent.hear("x", None),
+        lambda agent: agent.reward([0], 1.0),
+        lambda agent: agent.hear(("x", 1), agent.report()),
+    ],
+)
+def test_things_of_the_wrong_kind_are_refused(act):
+    with pytest.raises(BadInput):
+        act(learn(Agent(2), {0: 0.5, 1: 0.5}, 5))
+
+
+def test_numbers_of_numpy_are_numbers():
+    agent = Agent(np.array(["a", "b"]))
+    agent.reward("a", np.float32(0.5))
+    assert agent.report().means[0] == 0.5
 
 
 def test_the_state_is_plain_json():

@@ -134,6 +134,10 @@ def test_a_graph_that_does_not_exist_is_refused(graph, agents):
         Experiment(graph=graph, agents=agents)
 
 
+def test_a_tiny_probability_makes_an_empty_graph():
+    assert lists("erdos-renyi:1e-300", 8) == [[]] * 8
+
+
 def test_room_is_made_for_more_edges_than_expected():
     """A graph that grows far beyond the room made for it at first is played to its end."""
     experiment = Experiment(

@@ -98,6 +98,6 @@ def test_every_setting_is_played_as_transcribed(settings, graph, attack):
 
 def test_many_arms_and_many_neighbours_are_played_as_transcribed():
     """More arms than bits in a word of news, and more neighbours than fit a short list."""
-    experiment = Experiment(agents=40, byzantine=5, f=5, arms="random:70", horizon=100, attack="alie", filter="trimmed")
+    experiment = Experiment(agents=36, byzantine=3, f=3, arms="random:70", horizon=25, attack="alie", filter="trimmed")
     assert_same_choices(experiment)
     assert_same_choices(experiment.but(filter="screened", policy="tuned"), run=3)

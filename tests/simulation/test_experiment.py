@@ -3,6 +3,7 @@
 import pickle
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from byzmab import BadInput, Experiment
@@ -72,6 +73,33 @@ def test_an_experiment_file_reproduces_the_experiment(tmp_path, experiment):
     path.write_text(to_toml(experiment))
     assert read_experiment(path).settings() == experiment.settings()
     assert pickle.loads(pickle.dumps(experiment)).settings() == experiment.settings()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "constant:0.1,0.9",
+        "alie:2.5",
+        "erdos-renyi:0.25",
+        "two-case:3-4",
+        "two-case:binomial",
+        "ring:4",
+        "star:3",
+        "star",
+        "firms",
+    ],
+)
+def test_a_plugin_given_as_an_object_is_written_with_its_parameters(text):
+    kind = "attack" if text.startswith(("constant", "alie")) else "graph"
+    named = Experiment(**{kind: text})
+    plugin = getattr(named.parts, kind)
+    again = Experiment(**{kind: plugin}).settings()[kind]
+    assert getattr(Experiment(**{kind: again}).parts, kind) == plugin
+
+
+def test_numbers_of_numpy_are_numbers():
+    experiment = Experiment(arms=np.array([0.5, 0.4]), runs=np.int64(3), kappa=np.float64(1.25))
+    assert experiment.settings() == Experiment(arms=[0.5, 0.4], runs=3, kappa=1.25).settings()
 
 
 def test_changes_win_over_the_file(tmp_path):

@@ -7,6 +7,8 @@ from byzmab.core.compiler import compiled
 from byzmab.core.report import Floats, Report, Words
 from byzmab.core.sorting import sort
 
+NOBODY = -1.0  # noted where no honest mean is heard
+
 
 @compiled
 def gather_honest(world: World, receiver: int, arm: int, out: Floats) -> int:
@@ -24,17 +26,24 @@ def gather_honest(world: World, receiver: int, arm: int, out: Floats) -> int:
 
 @compiled
 def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
-    """On the best arm the (f+1)-th smallest honest mean, elsewhere the (f+1)-th largest; one pull more than i."""
-    honest = notes[0]
+    """On the best arm the (f+1)-th smallest honest mean, elsewhere the (f+1)-th largest; one pull more than i.
+
+    All liars tell one receiver the same, so the first of them notes it for the others: the means in row 1,
+    the time and the receiver they are meant for in row 2.
+    """
+    honest, said = notes[0], notes[1]
+    noted = notes[2, 0] == world.time + 1 and notes[2, 1] == receiver
+    notes[2, 0], notes[2, 1] = world.time + 1, receiver
     for arm in range(report.pulls.size):
         report.pulls[arm] = world.pulls[receiver, arm] + 1.0
-        count = gather_honest(world, receiver, arm, honest)
-        if count == 0:
-            report.means[arm] = world.means[sender, arm]
-            continue
-        sort(honest[:count])
-        place = min(world.f, count - 1)
-        report.means[arm] = honest[place] if arm == world.best else honest[count - 1 - place]
+        if not noted:
+            count = gather_honest(world, receiver, arm, honest)
+            sort(honest[:count])
+            place = min(world.f, count - 1)
+            said[arm] = NOBODY
+            if count > 0:
+                said[arm] = honest[place] if arm == world.best else honest[count - 1 - place]
+        report.means[arm] = world.means[sender, arm] if said[arm] == NOBODY else said[arm]
 
 
 @dataclass(frozen=True)
@@ -44,4 +53,4 @@ class Adaptive(Attack):
     lie = staticmethod(lie)
 
     def notes_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
-        return 1, agents
+        return 3, max(agents, arms, 2)

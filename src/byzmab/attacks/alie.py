@@ -5,12 +5,9 @@ Baruch, Baruch & Goldberg 2019, carried over to bandits: c standard deviations a
 
 import math
 from dataclasses import dataclass
-from typing import Self
 
 from byzmab.attacks.base import Attack, World
 from byzmab.core.compiler import compiled
-from byzmab.core.errors import BadInput
-from byzmab.core.plugins import numbers
 from byzmab.core.report import Floats, Report, Words
 
 
@@ -41,19 +38,14 @@ def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, 
 class Alie(Attack):
     """A little is enough: the honest mean, c standard deviations down on the best arm and up elsewhere."""
 
-    parameters = "alie:1.5, the number of standard deviations c; 1.5 if not given"
+    parameters = "alie:1.5, the number of standard deviations c, 0 or more; 1.5 if not given"
     meet = staticmethod(meet)
     lie = staticmethod(lie)
     c: float = 1.5
 
-    @classmethod
-    def from_text(cls, text: str) -> Self:
-        if not text:
-            return cls()
-        values = numbers("attack alie", text, cls.parameters, high=math.inf)
-        if len(values) != 1:
-            raise BadInput(f"attack alie parameters {text!r} are not understood; allowed: {cls.parameters}")
-        return cls(values[0])
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.c < math.inf:
+            raise self.misunderstood(self.c)
 
     def notes_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
         return 1, arms

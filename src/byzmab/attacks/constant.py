@@ -5,7 +5,6 @@ from typing import Self
 
 from byzmab.attacks.base import Attack, World, pick_normal_agent
 from byzmab.core.compiler import compiled
-from byzmab.core.plugins import numbers
 from byzmab.core.report import Floats, Report, Words
 
 PAPER_MEANS = (0.4, 0.5, 0.4, 0.3)
@@ -26,14 +25,24 @@ def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, 
 class Constant(Attack):
     """Constant means to all, with the counts of one normal agent drawn each round."""
 
-    parameters = "constant:0.4,0.5,0.4,0.3, means repeated cyclically over the arms; those if not given"
+    parameters = "constant:0.4,0.5,0.4,0.3, means in [0, 1] repeated cyclically over the arms; those if not given"
     meet = staticmethod(pick_normal_agent)
     lie = staticmethod(lie)
     means: tuple[float, ...] = PAPER_MEANS
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        return cls(numbers("attack constant", text, cls.parameters) if text else PAPER_MEANS)
+        try:
+            return cls(tuple(float(part) for part in text.split(","))) if text else cls()
+        except ValueError:
+            raise cls.misunderstood(text) from None
+
+    def __post_init__(self) -> None:
+        if not self.means or not all(0.0 <= mean <= 1.0 for mean in self.means):
+            raise self.misunderstood(self.to_text())
+
+    def to_text(self) -> str:
+        return ",".join(map(str, self.means))
 
     @property
     def knobs(self) -> tuple[float, ...]:

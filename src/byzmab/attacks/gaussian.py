@@ -13,7 +13,10 @@ SPREAD = 0.1  # the paper's N(β, 0.01) gives the variance
 @compiled
 def hears(world: World, receiver: int, sender: int) -> bool:
     """Whether there is an edge from sender to receiver."""
-    return any(world.neighbours[edge] == sender for edge in range(world.starts[receiver], world.starts[receiver + 1]))
+    for edge in range(world.starts[receiver], world.starts[receiver + 1]):
+        if world.neighbours[edge] == sender:
+            return True
+    return False
 
 
 @compiled

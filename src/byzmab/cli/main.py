@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from byzmab.cli.demo import demo
 from byzmab.cli.listing import show_list
 from byzmab.cli.simulate import simulate
 
@@ -16,6 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("simulate")(simulate)
+app.command("demo")(demo)
 app.command("list")(show_list)
 
 
@@ -50,7 +52,8 @@ def main() -> None:
     except MemoryError:
         code = _end("error: there is too little memory for this; allowed: fewer agents, arms or workers", 2)
     except UsageError as error:
-        code = _end(f"error: {error.format_message()}", 2)
+        message = error.format_message()
+        code = _end(f"error: {message}", 2) if message else 0  # no arguments: the help was shown
     except ValueError as error:
         from byzmab.core.errors import BadInput
 

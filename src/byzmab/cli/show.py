@@ -21,7 +21,7 @@ def compiling_notice() -> Iterator[None]:
     """Say once that the first run compiles, if anything is compiled within the block."""
     from byzmab.core.compiler import say_once, watching_compilation
 
-    with watching_compilation(say_once("compiling; this is done once and takes about ten seconds …")):
+    with watching_compilation(say_once("compiling (about ten seconds, and only the first time) …")):
         yield
 
 

@@ -13,7 +13,8 @@
 
 import json
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -26,7 +27,8 @@ from byzmab.core.report import Belief, Report
 
 FORMAT = 1  # of to_json
 NEUTRAL = 0.5  # the estimate of an arm whose first reward is still to come
-Arm = str | int
+Name = str | int
+Arm = Name
 
 
 class Tally:
@@ -63,8 +65,9 @@ class Agent:
         policy: Any = "ucb",
         seed: int = 0,
     ) -> None:
+        arms = arms.tolist() if isinstance(arms, (np.generic, np.ndarray)) else arms
         names = list(range(arms)) if isinstance(arms, int) and not isinstance(arms, bool) else arms
-        if not isinstance(names, Sequence) or isinstance(names, str) or len(names) < 2 or len(set(names)) < len(names):
+        if not isinstance(names, Sequence) or isinstance(names, str) or len(names) < 2:
             raise BadInput(f"arms {arms!r} is not allowed; allowed: two or more different names, or their number")
         if not isinstance(f, int) or isinstance(f, bool) or f < 0:
             raise BadInput(f"f {f!r} is not allowed; allowed: a whole number of at least 0")
@@ -76,9 +79,11 @@ class Agent:
         self.filter, self.policy = FILTERS.resolve(filter), POLICIES.resolve(policy)
         self.time = 0  # t: decisions after the first pulls
         self._believe, self._choose = self.filter.loop(), self.policy.loop()
-        self._tallies: dict[Arm, Tally] = {_check_arm(name): Tally() for name in names}
+        self._tallies: dict[Arm, Tally] = {_checked_name("arm", name): Tally() for name in names}
+        if len(self._tallies) < len(names):
+            raise BadInput(f"arms {arms!r} is not allowed; allowed: two or more different names, or their number")
         self._retired: dict[Arm, Tally] = {}  # late rewards still count, should the arm come back
-        self._inbox: dict[Hashable, Report] = {}
+        self._inbox: dict[Name, Report] = {}
         self._lay_board()
 
     @property
@@ -102,13 +107,13 @@ class Agent:
 
     def reward(self, arm: Arm, value: float) -> None:
         """Count the reward, in [0, 1], of a pull of an arm."""
-        if not isinstance(value, (int, float)) or not 0.0 <= value <= 1.0:
+        if not isinstance(value, Real) or not 0.0 <= value <= 1.0:
             raise BadInput(f"reward {value!r} is not allowed; allowed: a number in [0, 1]")
-        tally = self._tallies.get(arm)
+        tally = self._tallies.get(arm) if isinstance(arm, (str, int)) else None
         if tally is None:
-            tally = self._retired.get(arm)
-            if tally is None:
+            if not isinstance(arm, (str, int)) or arm not in self._retired:
                 raise self._no_arm(arm)
+            tally = self._retired[arm]
         elif tally.pending:
             self._pending -= 1
         tally.pending = max(0, tally.pending - 1)
@@ -124,16 +129,16 @@ class Agent:
         """What an honest agent tells: its rewarded pulls and their means."""
         return Report(self._own_pulls.copy(), self._own_means.copy(), self._arms)
 
-    def hear(self, sender: Hashable, report: Report) -> None:
+    def hear(self, sender: Name, report: Report) -> None:
         """Keep a neighbour's newest report; arms that only one side knows are left out."""
-        self._inbox[sender] = checked(report, self._arms)
+        self._inbox[_checked_name("sender", sender)] = checked(report, self._arms)
         self._seats.setdefault(sender, len(self._seats))
         if len(self._seats) > self._board.record["voices"]:
             self._lay_board()
         else:
             self._seat(sender)
 
-    def forget(self, sender: Hashable) -> None:
+    def forget(self, sender: Name) -> None:
         """Drop a neighbour's report: from now on it is silent."""
         if self._inbox.pop(sender, None) is not None:
             self._lay_board()
@@ -147,7 +152,7 @@ class Agent:
         """Start to use an arm, with what is known of it if it was in use before."""
         if arm in self._tallies:
             raise BadInput(f"arm {arm!r} is in use already; allowed: a new name, or a retired one")
-        self._tallies[_check_arm(arm)] = self._retired.pop(arm) if arm in self._retired else Tally()
+        self._tallies[_checked_name("arm", arm)] = self._retired.pop(arm) if arm in self._retired else Tally()
         self._lay_board()
 
     def retire_arm(self, arm: Arm) -> None:
@@ -244,7 +249,7 @@ class Agent:
         for sender in self._inbox:
             self._seat(sender)
 
-    def _seat(self, sender: Hashable) -> None:
+    def _seat(self, sender: Name) -> None:
         """Write a neighbour's report into its row, arm by arm."""
         report, seat = self._inbox[sender], self._seats[sender]
         board = self._board
@@ -275,10 +280,10 @@ class Agent:
                 weights[place] *= 1.0 + tally.pending / tally.pulls
 
 
-def _check_arm(arm: Any) -> Arm:
-    if not isinstance(arm, (str, int)) or isinstance(arm, bool):
-        raise BadInput(f"arm {arm!r} is not allowed; allowed: a name or a whole number")
-    return arm
+def _checked_name(what: str, name: Any) -> Name:
+    if not isinstance(name, (str, int)) or isinstance(name, bool):
+        raise BadInput(f"{what} {name!r} is not allowed; allowed: a name or a whole number")
+    return name
 
 
 def _as_rows(tallies: dict[Arm, Tally]) -> list[list[Any]]:
@@ -287,6 +292,8 @@ def _as_rows(tallies: dict[Arm, Tally]) -> list[list[Any]]:
 
 def checked(report: Report, arms: tuple[Arm, ...]) -> Report:
     """A copy of a report with its arms named, or BadInput if it is none."""
+    if not isinstance(report, Report):
+        raise BadInput(f"report {report!r} is not allowed; allowed: a Report")
     names = tuple(report.arms) or arms
     try:
         pulls, means = np.array(report.pulls, np.float64), np.array(report.means, np.float64)

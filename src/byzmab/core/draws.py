@@ -30,6 +30,7 @@ def key_of(seed: int, run: int, purpose: int) -> np.uint64:
 @compiled
 def mix(word: np.uint64) -> np.uint64:
     """Scramble 64 bits."""
+    word = np.uint64(word)
     word = (word ^ (word >> np.uint64(30))) * MIX_1
     word = (word ^ (word >> np.uint64(27))) * MIX_2
     return word ^ (word >> np.uint64(31))
@@ -38,13 +39,13 @@ def mix(word: np.uint64) -> np.uint64:
 @compiled
 def fold(key: np.uint64, number: int) -> np.uint64:
     """The key of sub-stream `number` of a stream; also its number-th draw."""
-    return mix(key + GOLDEN * (np.uint64(number) + np.uint64(1)))
+    return mix(np.uint64(key) + GOLDEN * (np.uint64(number) + np.uint64(1)))
 
 
 @compiled
 def unit(word: np.uint64) -> float:
     """A uniform number on [0, 1) from 64 random bits."""
-    return (word >> np.uint64(11)) * UNIT
+    return (np.uint64(word) >> np.uint64(11)) * UNIT
 
 
 @compiled

@@ -20,26 +20,36 @@ class Plugin:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Make one from the text after its name's colon; empty where there was none."""
-        if text:
-            raise BadInput(f"{cls.kind} parameters {text!r} are not understood; allowed: none for {cls.__name__}")
-        return cls()
+        """Make one from the text after its name's colon: numbers for its fields; empty where there was none."""
+        places = fields(cls)
+        parts = text.split(",") if text else []
+        try:
+            if len(parts) > len(places):
+                raise ValueError
+            return cls(
+                *(
+                    int(part) if place.type in (int, "int") else float(part)
+                    for part, place in zip(parts, places, strict=False)
+                )
+            )
+        except BadInput:
+            raise
+        except (TypeError, ValueError):
+            raise cls.misunderstood(text) from None
+
+    @classmethod
+    def misunderstood(cls, text: Any) -> BadInput:
+        """The error for parameters that are not allowed."""
+        return BadInput(f"{cls.kind} parameters {text!r} are not understood; allowed: {cls.parameters or 'none'}")
+
+    def to_text(self) -> str:
+        """The text from which `from_text` makes the same again."""
+        return ",".join(str(getattr(self, place.name)) for place in fields(self))
 
     @property
     def knobs(self) -> tuple[float, ...]:
         """The parameters as the compiled functions get them: numbers, in the order of the fields."""
         return tuple(float(getattr(self, field.name)) for field in fields(self))
-
-
-def numbers(kind: str, text: str, allowed: str, low: float = 0.0, high: float = 1.0) -> tuple[float, ...]:
-    """Read comma-separated numbers between low and high."""
-    try:
-        values = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        values = ()
-    if not values or not all(low <= value <= high for value in values):
-        raise BadInput(f"{kind} parameters {text!r} are not understood; allowed: {allowed}")
-    return values
 
 
 class Registry:
@@ -79,11 +89,11 @@ class Registry:
         return found
 
     def name_of(self, plugin: Plugin) -> str:
-        """The name under which a plug-in's class is registered, or module:Class."""
-        for name, entry in self.entries.items():
-            if type(plugin) is entry:
-                return name
-        return f"{type(plugin).__module__}:{type(plugin).__name__}"
+        """The text by which a plug-in is resolved again: its registered name, or module:Class, and its parameters."""
+        names = (name for name, entry in self.entries.items() if type(plugin) is entry)
+        name = next(names, f"{type(plugin).__module__}:{type(plugin).__name__}")
+        text = plugin.to_text()
+        return f"{name}:{text}" if text else name
 
 
 def _import(what: str, place: str) -> Any:
@@ -92,11 +102,12 @@ def _import(what: str, place: str) -> Any:
         path = Path(place).resolve()
         if not path.is_file():
             raise BadInput(f"{what}: there is no file {place!r}")
-        name, spec = path.stem, importlib.util.spec_from_file_location(path.stem, path)
+        look_first, name, spec = path.parent, path.stem, importlib.util.spec_from_file_location(path.stem, path)
     else:
-        if str(Path.cwd()) not in sys.path:
-            sys.path.insert(0, str(Path.cwd()))
-        name = place
+        look_first, name, spec = Path.cwd(), place, None
+    if str(look_first) not in sys.path:
+        sys.path.insert(0, str(look_first))
+    if spec is None:
         try:
             spec = importlib.util.find_spec(name)
         except (ImportError, ValueError):

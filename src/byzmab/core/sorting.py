@@ -10,9 +10,18 @@ GAPS = (1, 4, 10, 23, 57, 132, 301, 701, 1577, 3548, 7983, 17961, 40412, 90927) 
 
 
 @compiled
+def levels(size: int) -> int:
+    """The first gap to use for a list of some size; short lists are sorted by insertion alone."""
+    level = 0
+    while level + 1 < len(GAPS) and 4 * GAPS[level + 1] < size:
+        level += 1
+    return level
+
+
+@compiled
 def sort(values: Floats) -> None:
     """Sort numbers."""
-    for level in range(len(GAPS) - 1, -1, -1):
+    for level in range(levels(values.size), -1, -1):
         gap = GAPS[level]
         for place in range(gap, values.size):
             value = values[place]
@@ -25,7 +34,7 @@ def sort(values: Floats) -> None:
 @compiled
 def sort_reports(pulls: Floats, means: Floats) -> None:
     """Sort reports by mean, and those with equal means by pulls."""
-    for level in range(len(GAPS) - 1, -1, -1):
+    for level in range(levels(means.size), -1, -1):
         gap = GAPS[level]
         for place in range(gap, means.size):
             mean, count = means[place], pulls[place]

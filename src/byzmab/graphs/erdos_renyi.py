@@ -2,14 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import fold, uniform, unit
-from byzmab.core.errors import BadInput
-from byzmab.core.plugins import numbers
 from byzmab.core.report import Floats, Integers, Words
 from byzmab.graphs.base import Graph
 
@@ -28,11 +25,14 @@ def some(receiver: int, agents: int, byzantine: int, knobs: Floats, rng: Words, 
             count += (unit(fold(key, other)) < q) & (other != receiver)
     elif q > 0.0:
         scale = 1.0 / math.log1p(-q)
-        place = int(math.log(1.0 - uniform(rng)) * scale)  # geometric: absent edges before the next one
-        while place < agents - 1:
-            out[count] = place if place < receiver else place + 1
+        place = 0.0  # a float, which no tiny q can make overflow
+        while True:
+            place += np.floor(math.log(1.0 - uniform(rng)) * scale)  # geometric: absent edges before the next one
+            if place >= agents - 1:
+                break
+            out[count] = int(place) if place < receiver else int(place) + 1
             count += 1
-            place += 1 + int(math.log(1.0 - uniform(rng)) * scale)
+            place += 1.0
     return count
 
 
@@ -43,18 +43,11 @@ class ErdosRenyi(Graph):
     parameters = "erdos-renyi:0.8, the probability of an edge, 0 to 1"
     neighbours = staticmethod(some)
     random = True
-    q: float = 0.5
+    q: float
 
-    @classmethod
-    def from_text(cls, text: str) -> Self:
-        values = numbers("graph erdos-renyi", text, cls.parameters)
-        if len(values) != 1:
-            raise BadInput(f"graph erdos-renyi parameters {text!r} are not understood; allowed: {cls.parameters}")
-        return cls(values[0])
-
-    def check(self, agents: int, byzantine: int) -> None:
+    def __post_init__(self) -> None:
         if not 0.0 <= self.q <= 1.0:
-            raise BadInput(f"graph erdos-renyi probability {self.q} is not understood; allowed: {self.parameters}")
+            raise self.misunderstood(self.q)
 
     def degrees(self, agents: int, byzantine: int) -> Floats:
         return np.full(agents, self.q * (agents - 1))

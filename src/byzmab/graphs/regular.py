@@ -1,7 +1,6 @@
 """Graphs without chance: complete, ring lattice and star."""
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
@@ -49,13 +48,6 @@ def around_the_hub(receiver: int, agents: int, byzantine: int, knobs: Floats, rn
     return 1
 
 
-def whole_number(kind: str, text: str, allowed: str) -> int:
-    """Read a whole number of at least 1."""
-    if not (text.isdecimal() and int(text) >= 1):
-        raise BadInput(f"{kind} parameter {text!r} is not understood; allowed: {allowed}")
-    return int(text)
-
-
 @dataclass(frozen=True)
 class Complete(Graph):
     """Everyone hears everyone."""
@@ -74,10 +66,6 @@ class Ring(Graph):
     neighbours = staticmethod(on_both_sides)
     degree: int = 2
 
-    @classmethod
-    def from_text(cls, text: str) -> Self:
-        return cls(whole_number("graph ring", text, cls.parameters) if text else 2)
-
     def check(self, agents: int, byzantine: int) -> None:
         if self.degree % 2 or not 2 <= self.degree < agents:
             raise BadInput(f"graph 'ring:{self.degree}' does not exist on {agents} agents; allowed: {self.parameters}")
@@ -89,12 +77,11 @@ class Star(Graph):
 
     parameters = "star:3, the agent in the middle; the last, a normal one, if not given"
     neighbours = staticmethod(around_the_hub)
-    hub: int = 0
+    hub: int = 0  # the last
 
-    @classmethod
-    def from_text(cls, text: str) -> Self:
-        return cls(whole_number("graph star", text, cls.parameters) if text else 0)
+    def to_text(self) -> str:
+        return str(self.hub) if self.hub else ""
 
     def check(self, agents: int, byzantine: int) -> None:
-        if self.hub > agents:
+        if not 0 <= self.hub <= agents:
             raise BadInput(f"graph 'star:{self.hub}' names agent {self.hub}, but the agents are 1 to {agents}")

@@ -61,8 +61,11 @@ class TwoCase(Graph):
             return cls()
         low, dash, high = text.partition("-")
         if not (dash and low.isdecimal() and high.isdecimal() and 1 <= int(low) <= int(high)):
-            raise BadInput(f"graph two-case parameters {text!r} are not understood; allowed: {cls.parameters}")
+            raise cls.misunderstood(text)
         return cls(int(low), int(high))
+
+    def to_text(self) -> str:
+        return f"{self.low}-{self.high}" if self.high else "binomial"
 
     def check(self, agents: int, byzantine: int) -> None:
         most = agents - byzantine - 1 + (byzantine > 0)

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from byzmab.attacks import ATTACKS, Attack
 from byzmab.core.errors import BadInput, unknown
 from byzmab.core.filters import FILTERS, Filter
@@ -63,6 +65,10 @@ class Experiment:
     record: int = 200
 
     def __post_init__(self) -> None:
+        for item in fields(self):  # numpy's numbers and arrays are taken as Python's
+            value = getattr(self, item.name)
+            if isinstance(value, (np.generic, np.ndarray)):
+                object.__setattr__(self, item.name, value.tolist())
         for name, least in LEAST.items():
             _check_whole(name, getattr(self, name), least)
         for name, least in {"agents": 1, "f": 0, "subset": 1}.items():

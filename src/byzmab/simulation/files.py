@@ -5,13 +5,16 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from byzmab.core.errors import BadInput, nearest
 from byzmab.graphs.given import Given, write_graph
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import Result
 from byzmab.simulation.settings import ABOUT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 NAMING_FILES = ("graph", "attack", "filter", "policy")  # settings that may name a file
 
@@ -95,15 +98,21 @@ def make_directory(path: str | Path) -> Path:
 def write_result(result: Result, directory: Path) -> list[Path]:
     """Write the result, the experiment that reproduces it and the regret figure; the files written."""
     graph, changes = result.experiment.parts.graph, {}
-    files = [directory / name for name in ("result.nc", "experiment.toml", "regret.png", "regret.pdf")]
+    files = [directory / name for name in ("result.nc", "experiment.toml")]
     if type(graph) is Given:  # edge by edge, so that the directory needs no other file
         files.append(directory / "graph.json")
         write_graph(graph, files[-1])
         changes["graph"] = files[-1].name
     result.save(files[0])
     files[1].write_text(to_toml(result.experiment, **changes), encoding="utf-8")
-    figure = result.plot().get_figure(root=True)
+    return files + save_figure(result.plot(), directory / "regret")
+
+
+def save_figure(axes: "Axes", stem: Path) -> list[Path]:
+    """Write the figure of some axes as PNG and PDF; the files written."""
+    figure = axes.get_figure(root=True)
     assert figure is not None
-    for file in files[2:4]:
+    files = [stem.with_suffix(suffix) for suffix in (".png", ".pdf")]
+    for file in files:
         figure.savefig(file)
     return files

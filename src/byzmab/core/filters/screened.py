@@ -22,13 +22,14 @@ DOUBT = 0.3  # share of the largest bias that is paid for; measured, not derived
 def drop_implausible(centre: float, pulls: Floats, means: Floats, f: int, time: int) -> int:
     """Drop the at most f reports farthest outside their window, keeping the order; how many are left."""
     left = pulls.size
-    log_time = math.log(max(time, 1))
-    for _ in range(f):
-        farthest, worst = -1, 1.0
+    log_time = math.log(max(time, 1))  # ln t = 0 makes no window
+    for _ in range(f if log_time > 0.0 else 0):
+        farthest, worst = -1, log_time
         for place in range(left):
-            window = math.sqrt(log_time / pulls[place])
-            if 0.0 < window < 1.0 and abs(means[place] - centre) / window > worst:
-                farthest, worst = place, abs(means[place] - centre) / window
+            # (distance / window)² ln t: more than ln t outside the window, and largest for the farthest
+            far = (means[place] - centre) ** 2 * pulls[place]
+            if far > worst and pulls[place] > log_time:  # a window of 1 or more rules nothing out
+                farthest, worst = place, far
         if farthest < 0:
             break
         left -= 1

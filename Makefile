@@ -1,0 +1,34 @@
+# make run: the main job · make test: all tests · make check: lint, types, layers, docs · make bench: speed
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: run test check bench docs clean
+.DEFAULT_GOAL := run
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs]'
+	touch $@
+
+run: $(READY)
+	$(BIN)/byzmab demo --out out
+
+test: $(READY)
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/mkdocs build --quiet --strict
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+docs: $(READY)
+	$(BIN)/mkdocs serve
+
+clean:
+	rm -rf .venv out site

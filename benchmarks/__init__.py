@@ -1,0 +1,1 @@
+"""Speed, measured as ratios to a yardstick in the same run, because machines are small and noisy."""
