@@ -1,7 +1,8 @@
 """The catalogue: every named part of an experiment, with what it does and the parameters it takes."""
 
+from byzmab.baselines import BASELINES
 from byzmab.core.plugins import Plugin
-from byzmab.simulation.experiment import ALGORITHMS, PLUGINS
+from byzmab.simulation.experiment import PLUGINS, RESILIENT
 from byzmab.simulation.rewards import FAMILIES
 
 Entry = dict[str, str]
@@ -21,5 +22,6 @@ def catalogue() -> dict[str, dict[str, Entry]]:
     kinds["rewards"] = {
         name: {"about": family.about, "parameters": family.allowed} for name, family in FAMILIES.items()
     }
-    kinds["algorithm"] = {name: {"about": about, "parameters": ""} for name, about in ALGORITHMS.items()}
+    kinds["algorithm"] = {RESILIENT: {"about": "The paper's own: the chosen filter and policy.", "parameters": ""}}
+    kinds["algorithm"] |= {name: _entry(entry) for name, entry in BASELINES.entries.items()}
     return kinds

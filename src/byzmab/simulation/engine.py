@@ -127,7 +127,10 @@ def record(board: Any) -> None:
                     thirds[(third * normal + agent) * arms + arm] = int(pulls[byzantine + agent, arm]) - 1
 
 
-@compiled_as(types.int64(BoardType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP))
+PLAY = types.int64(BoardType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP)
+
+
+@compiled_as(PLAY)
 def play(board: Any, until: int, draw: Any, lie: Any, believe: Any, choose: Any) -> int:
     """Play up to a round; ENOUGH when it is reached, else what to make room for before playing on."""
     while board.time < until:
@@ -141,6 +144,21 @@ def play(board: Any, until: int, draw: Any, lie: Any, believe: Any, choose: Any)
             believe(board)
             choose(board)
         pull_all(board)
+        board.time += 1
+        record(board)
+    return ENOUGH
+
+
+@compiled_as(PLAY)
+def play_baseline(board: Any, until: int, draw: Any, lie: Any, decide: Any, update: Any) -> int:
+    """The same for a baseline, which decides from what it heard and tells something else than its tally."""
+    while board.time < until:
+        shortage = exchange(board, draw, lie)
+        if shortage != ENOUGH:
+            return shortage
+        decide(board)
+        pull_all(board)
+        update(board)
         board.time += 1
         record(board)
     return ENOUGH

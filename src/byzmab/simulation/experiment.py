@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from byzmab.attacks import ATTACKS, Attack
+from byzmab.baselines import BASELINES, Baseline
 from byzmab.core.errors import BadInput, unknown
 from byzmab.core.filters import FILTERS, Filter
 from byzmab.core.plugins import Plugin, Registry
@@ -17,7 +18,8 @@ from byzmab.simulation.rewards import Family, parse_family
 
 PAPER_ARMS = (0.5, 0.45, 0.4, 0.3)
 DEFAULT_AGENTS = 10
-ALGORITHMS = {"resilient": "the paper's Algorithm 2: filter, believe, choose"}
+RESILIENT = "resilient"  # the paper's own algorithm: filter and policy
+UNUSED_BY_BASELINES = ("memory", "epoch", "delay")
 LEAST = {"horizon": 1, "runs": 1, "record": 1, "epoch": 1, "memory": 0, "byzantine": 0, "seed": 0}
 
 
@@ -33,6 +35,7 @@ class Parts(NamedTuple):
     attack: Attack
     filter: Filter
     policy: Policy
+    baseline: Baseline | None  # None: the paper's own algorithm
     families: tuple[Family, ...]  # of rewards, agent by agent in turn
 
 
@@ -58,7 +61,7 @@ class Experiment:
     subset: int | None = None
     epoch: int = 1
     delay: int = 0
-    algorithm: str = "resilient"
+    algorithm: Any = RESILIENT
     horizon: int = 10_000
     runs: int = 50
     seed: int = 0
@@ -77,8 +80,6 @@ class Experiment:
         _check_whole("delay", self.delay, 0, 1)
         if not isinstance(self.time_varying, bool):
             raise BadInput(f"time_varying {self.time_varying!r} is not allowed; allowed: true or false")
-        if self.algorithm not in ALGORITHMS:
-            raise unknown("algorithm", str(self.algorithm), ALGORITHMS)
         object.__setattr__(self, "_parts", _resolve(self))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -102,6 +103,8 @@ class Experiment:
         values["agents"], values["f"] = self.parts.agents, self.parts.f
         for name, registry in PLUGINS.items():
             values[name] = _name(values[name], registry, getattr(self.parts, name))
+        if self.parts.baseline is not None:
+            values["algorithm"] = _name(self.algorithm, BASELINES, self.parts.baseline)
         return {
             name: value if isinstance(value, (str, bool, int, float, type(None))) else list(value)
             for name, value in values.items()
@@ -152,8 +155,22 @@ def _resolve(experiment: Experiment) -> Parts:
         ATTACKS.resolve(experiment.attack),
         FILTERS.resolve(experiment.filter),
         POLICIES.resolve(experiment.policy),
+        _resolve_algorithm(experiment),
         tuple(parse_family(family) for family in families),
     )
+
+
+def _resolve_algorithm(experiment: Experiment) -> Baseline | None:
+    name = experiment.algorithm
+    if name == RESILIENT:
+        return None
+    if isinstance(name, str) and ":" not in name and name not in BASELINES.entries:
+        raise unknown("algorithm", name, [RESILIENT, *BASELINES.entries])
+    for setting in UNUSED_BY_BASELINES:
+        value, allowed = getattr(experiment, setting), getattr(Experiment, setting)
+        if value != allowed:
+            raise BadInput(f"{setting} {value} does not go with algorithm {name!r}; allowed: {allowed}")
+    return BASELINES.resolve(name)  # type: ignore[no-any-return]
 
 
 def _resolve_arms(arms: Any) -> tuple[tuple[float, ...] | None, int]:
@@ -186,7 +203,7 @@ def _resolve_kappas(kappa: Any, normal: int) -> tuple[float, ...] | None:
 def degree_warning(experiment: Experiment) -> str | None:
     """One sentence where f is too large for the degrees: 2f + 1 to cooperate, 3f + 1 for the guarantee."""
     parts = experiment.parts
-    if not parts.filter.trims or parts.f == 0:
+    if parts.f == 0 or not (parts.filter.trims or parts.baseline):
         return None
     degrees = parts.graph.degrees(parts.agents, experiment.byzantine)
     if experiment.subset is not None:

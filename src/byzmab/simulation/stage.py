@@ -9,7 +9,7 @@ from byzmab.core import draws
 from byzmab.core.board import Board
 from byzmab.core.report import Floats
 from byzmab.graphs import Graph
-from byzmab.simulation.engine import play, start
+from byzmab.simulation.engine import play, play_baseline, start
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.inbox import EDGES, INBOXES, LIES
 
@@ -61,14 +61,18 @@ class Stage:
         history = memory + experiment.delay + 1
         notes = parts.attack.notes_shape(agents, arms, byzantine)
         grid = grid_of(experiment)
-        self.loops = (parts.graph.loop(), parts.attack.loop(), parts.filter.loop(), parts.policy.loop())
+        baseline = parts.baseline
+        own = (parts.filter.loop(), parts.policy.loop()) if baseline is None else (baseline.decide, baseline.update)
+        self.loops = (parts.graph.loop(), parts.attack.loop(), *own)
+        self._play = play if baseline is None else play_baseline
+        self._tells_tallies = history == 1 and baseline is None
         self.board = board = Board(
             agents=agents,
             arms=arms,
             voices=agents,
             byzantine=byzantine,
             f=parts.f,
-            consistency=parts.filter.consistency,
+            consistency=parts.filter.consistency and baseline is None,
             stale_when=parts.filter.stale_when,
             horizon=experiment.horizon,
             epoch=experiment.epoch,
@@ -76,7 +80,7 @@ class Stage:
             memory=memory,
             subset=experiment.subset or 0,
             time_varying=experiment.time_varying and parts.graph.random,
-            hears=parts.filter.hears,
+            hears=parts.filter.hears or baseline is not None,
             settled=always_same and history == 1 and experiment.epoch == 1,
             history=history,
             grid_size=grid.size,
@@ -90,11 +94,13 @@ class Stage:
         self._make_room_for_edges(expected_edges(parts.graph, agents, byzantine) + agents)
         self._make_room_for_lies(max(byzantine, 1))
         start(board.record)
+        if baseline is not None:
+            baseline.begin(board)
 
     def play(self, until: int) -> None:
         """Play up to a round, making room where it runs out."""
         record = self.board.record
-        while shortage := play(record, until, *self.loops):
+        while shortage := self._play(record, until, *self.loops):
             if shortage == EDGES:
                 self._make_room_for_edges(2 * int(record["edge_room"]))
             elif shortage == INBOXES:
@@ -166,7 +172,7 @@ class Stage:
             self.board.lay(name, np.zeros(room))
 
     def _make_room_for_lies(self, room: int) -> None:
-        """Room for lies behind the rows of honest reports; with no history, those rows are the tallies themselves."""
+        """Room for lies behind the rows of honest reports: the tallies themselves, where those are told at once."""
         board = self.board
         board.record["lie_room"] = room
         rows = int(board.record["history"] * board.record["agents"]) + room
@@ -174,7 +180,7 @@ class Stage:
         board.stretch("news", rows)
         for told, own in (("told_pulls", "pulls"), ("told_means", "means")):
             board.stretch(told, rows)
-            if board.record["history"] == 1:
+            if self._tells_tallies:
                 board[told][: board.record["agents"]] = board[own]
                 board.lay(own, board[told][: board.record["agents"]])
 
