@@ -12,7 +12,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 run: $(READY)
-	$(BIN)/byzmab demo --out out
+	$(BIN)/byzmab reproduce all --out out
 
 test: $(READY)
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal

@@ -1,8 +1,8 @@
 """Algorithm 3: decentralized UCB by running consensus, with trimming (Zhu & Liu 2021).
 
-Every agent keeps an estimate z that it averages with those of its neighbours in every round, and a count m, the most
-pulls it heard of. An arm that lags M or more pulls behind m is pulled next. Since z feeds on z, a bias that trimming leaves
-accumulates: this is why the paper's own algorithm exchanges sample means instead.
+Every agent keeps an estimate z that it averages with those of its neighbours in every round, and a count m, the
+most pulls it heard of. An arm that lags M or more pulls behind m is pulled next. Since z feeds on z, a bias that
+trimming leaves accumulates: this is why the paper's own algorithm exchanges sample means instead.
 """
 
 import math

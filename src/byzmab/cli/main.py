@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from byzmab.cli.demo import demo
 from byzmab.cli.listing import show_list
+from byzmab.cli.reproduce import reproduce
 from byzmab.cli.simulate import simulate
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("simulate")(simulate)
-app.command("demo")(demo)
+app.command("reproduce")(reproduce)
 app.command("list")(show_list)
 
 

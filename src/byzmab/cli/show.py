@@ -3,11 +3,15 @@
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from byzmab.paper.claims import Claim
+    from byzmab.paper.reproduction import FigureData
     from byzmab.simulation.result import Result
 
 
@@ -41,7 +45,7 @@ def warnings_to_stderr() -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+def progress_bar(what: str) -> Iterator[Callable[..., None] | None]:
     """A progress bar on stderr if that is a terminal, and None otherwise."""
     if not sys.stderr.isatty():
         yield None
@@ -52,29 +56,89 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+        def show(done: int, total: int, now: str = what) -> None:
+            bar.update(task, completed=done, total=total, description=now)
+
+        yield show
+
+
+@contextmanager
+def share_bar() -> Iterator[Callable[[str, float], None] | None]:
+    """The same for work with named parts, told as the share that is done."""
+    with progress_bar("reproducing") as progress:
+        if progress is None:
+            yield None
+            return
+        yield lambda name, share: progress(int(share * 1000), 1000, f"reproducing {name}")
+
+
+def note(message: str) -> None:
+    """Say something on stderr, where it disturbs no pipe."""
+    print(message, file=sys.stderr)
+
+
+def figures_table(figures: Mapping[str, "FigureData"]) -> None:
+    """Print every curve's regret at the horizon."""
+    table = _table("regret per normal agent at the horizon", ("figure", "curve"), ("mean", "stderr"))
+    for id, data in figures.items():
+        for label, numbers in data.summary()["curves"].items():
+            table.add_row(id, label, *(_number(numbers[key]) for key in ("mean", "stderr")))
+    _print(table)
+
+
+def claims_table(claims: Mapping[str, "Claim"]) -> None:
+    """Print the verdict on every claim, with its evidence."""
+    table = _table(
+        "what the paper claims, and what we find", ("claim", "the paper says", "verdict", "mean and 95 % interval"), ()
+    )
+    colors = {"holds": "green", "fails": "red", "inconclusive": "yellow"}
+    for id, item in claims.items():
+        verdict = f"[{colors[item.verdict]}]{item.verdict}[/]"
+        table.add_row(
+            id, item.statement, verdict, "\n".join(str(number).replace("[", "\\[") for number in item.evidence)
+        )
+    _print(table)
+
+
+def _table(title: str, left: Sequence[str], right: Sequence[str]) -> "Table":
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for heading in left:
+        table.add_column(heading)
+    for heading in right:
+        table.add_column(heading, justify="right")
+    return table
+
+
+def _print(table: "Table") -> None:
+    from rich.console import Console
+
+    Console(width=None if sys.stdout.isatty() else 140).print(table)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
 
 
 def regret_table(results: Sequence[tuple[str, "Result"]]) -> None:
     """Print regret at the horizon, one row for each result."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="regret per normal agent at the horizon", title_justify="left")
     named = any(name for name, _ in results)
-    for heading in (["name"] if named else []) + ["filter", "policy", "attack", "graph"]:
-        table.add_column(heading)
-    for heading in ("regret", "std", "stderr", "messages", "seconds", "M steps/s"):
-        table.add_column(heading, justify="right")
+    table = _table(
+        "regret per normal agent at the horizon",
+        [*(["name"] if named else []), "filter", "policy", "attack", "graph"],
+        ["regret", "std", "stderr", "messages", "seconds", "M steps/s"],
+    )
     for name, result in results:
         summary = result.summary()
         settings, regret = summary["experiment"], summary["regret"]
         table.add_row(
             *([name] if named else []),
             *(str(settings[key]) for key in ("filter", "policy", "attack", "graph")),
-            *("-" if regret[key] is None else f"{regret[key]:.2f}" for key in ("mean", "std", "stderr")),
+            *(_number(regret[key]) for key in ("mean", "std", "stderr")),
             f"{summary['messages']:,}",
             f"{summary['seconds']:.2f}",
             f"{summary['agent_steps_per_second'] / 1e6:.2f}",
         )
-    Console(width=None if sys.stdout.isatty() else 140).print(table)
+    _print(table)

@@ -2,19 +2,22 @@
 
 from typing import TYPE_CHECKING
 
+from byzmab.core.report import Floats, Integers
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from byzmab.simulation.result import Result
 
 # dark to light and each with its own dashes, so that curves can be told apart in black and white
-STYLES = [
+STYLES: list[tuple[str, str | tuple[int, tuple[int, ...]]]] = [
     ("#1b3a5c", "-"),
     ("#c44e1b", "--"),
     ("#2e8540", "-."),
     ("#8a5fbf", ":"),
     ("#b8860b", (0, (5, 1, 1, 1, 1, 1))),
 ]
+ALONE: tuple[str, tuple[int, tuple[int, int]]] = ("#666666", (0, (1, 1)))
 
 
 def new_axes() -> "Axes":
@@ -24,23 +27,30 @@ def new_axes() -> "Axes":
     return Figure(figsize=(6.0, 4.0), dpi=150, layout="constrained").subplots()
 
 
-def draw_regret(result: "Result", ax: "Axes | None" = None, label: str | None = None) -> "Axes":
-    """Draw one curve with its band; several calls on the same axes give several curves."""
-    ax = new_axes() if ax is None else ax
-    color, dashes = STYLES[len(ax.lines) % len(STYLES)]
-    regret = result.network_regret
-    mean = regret.mean(axis=0)
-    if label is None:
-        settings = result.experiment.settings()
-        label = f"{settings['filter']}, {settings['policy']}"
-    ax.plot(result.rounds, mean, color=color, linestyle=dashes, linewidth=1.8, label=label)
-    if regret.shape[0] > 1:
-        std = regret.std(axis=0, ddof=1)
-        ax.fill_between(result.rounds, mean - std, mean + std, color=color, alpha=0.15, linewidth=0)
-    ax.set_xlabel("round $t$")
-    ax.set_ylabel("regret per normal agent")
-    ax.set_xlim(0, result.experiment.horizon)
-    ax.set_ylim(bottom=0)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, loc="upper left")
-    return ax
+def draw_band(axes: "Axes", rounds: Integers, values: Floats, label: str, alone: bool = False) -> None:
+    """One curve, from values by run and round, with its band."""
+    color, dashes = ALONE if alone else STYLES[len(axes.lines) % len(STYLES)]
+    mean = values.mean(axis=0)
+    axes.plot(rounds, mean, color=color, linestyle=dashes, linewidth=1.8, label=label)
+    if len(values) > 1:
+        std = values.std(axis=0, ddof=1)
+        axes.fill_between(rounds, mean - std, mean + std, color=color, alpha=0.15, linewidth=0)
+
+
+def dress(axes: "Axes", horizon: int) -> None:
+    """Labels, limits and legend of a regret figure."""
+    axes.set_xlabel("round $t$")
+    axes.set_ylabel("regret per normal agent")
+    axes.set_xlim(0, horizon)
+    axes.set_ylim(bottom=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="upper left")
+
+
+def draw_regret(result: "Result", axes: "Axes | None" = None, label: str | None = None) -> "Axes":
+    """Draw one result; several calls on the same axes give several curves."""
+    axes = new_axes() if axes is None else axes
+    settings = result.experiment.settings()
+    draw_band(axes, result.rounds, result.network_regret, label or f"{settings['filter']}, {settings['policy']}")
+    dress(axes, result.experiment.horizon)
+    return axes

@@ -102,11 +102,11 @@ class Result:
             "agent_steps_per_second": steps / self.seconds,
         }
 
-    def plot(self, ax: "Axes | None" = None, label: str | None = None) -> "Axes":
+    def plot(self, axes: "Axes | None" = None, label: str | None = None) -> "Axes":
         """Draw the mean regret over runs with its ±1 standard deviation band."""
         from byzmab.simulation.figure import draw_regret
 
-        return draw_regret(self, ax, label)
+        return draw_regret(self, axes, label)
 
     def save(self, path: str | Path) -> None:
         """Write everything to a NetCDF file."""

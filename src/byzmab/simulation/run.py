@@ -65,6 +65,12 @@ def prepare(experiment: Experiment) -> None:
     Stage(experiment, 0).play(1)
 
 
+def check_workers(workers: int | None) -> None:
+    """Raise BadInput for a number of workers that is none."""
+    if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
+        raise BadInput(f"workers {workers!r} is not allowed; allowed: a whole number of at least 1")
+
+
 def simulate(
     experiment: Experiment,
     executor: Executor | None = None,
@@ -76,8 +82,7 @@ def simulate(
     Runs are spread over `workers` threads, as many as there are cores if not given, or over any
     `concurrent.futures.Executor`. `progress` is called with the rounds played and their total.
     """
-    if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
-        raise BadInput(f"workers {workers!r} is not allowed; allowed: a whole number of at least 1")
+    check_workers(workers)
     if message := degree_warning(experiment):
         warnings.warn(message, stacklevel=2)
     prepare(experiment)

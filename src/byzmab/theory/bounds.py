@@ -11,7 +11,7 @@ CONSTANT = 1.0 + math.pi**2 / 3.0  # of the pulls that concentration does not ru
 
 def gaps_of(means: Floats) -> Floats:
     """Δ: how much worse than the best every arm is."""
-    return np.max(means) - means  # type: ignore[no-any-return]
+    return np.asarray(np.max(means) - means)
 
 
 def ucb1_bound(means: Floats, horizon: int) -> float:
@@ -40,11 +40,11 @@ class WidthRecord:
     def _of_arms(self) -> Floats:
         gaps = self.gaps[self.inferior]
         per_arm = 8.0 * self.largest[:, self.inferior] / gaps + CONSTANT * gaps
-        return per_arm.sum(axis=1)  # type: ignore[no-any-return]
+        return np.asarray(per_arm.sum(axis=1))
 
     def tight(self) -> Floats:
         """The bound with the minimum over τ: explore by the bound up to τ, then pay the largest gap."""
-        return self.best_so_far + self.time * self.gaps.max()
+        return np.asarray(self.best_so_far + self.time * self.gaps.max())
 
     def plain(self) -> Floats:
         """The bound at τ = T."""
@@ -56,4 +56,4 @@ def lower_rate(degrees: Floats, f: int) -> Floats:
 
     The paper prints a spurious log T, and its argument covers its own filter only.
     """
-    return 1.0 / np.maximum(degrees - 2 * f + 1, 1.0)  # type: ignore[no-any-return]
+    return np.asarray(1.0 / np.maximum(degrees - 2 * f + 1, 1.0))

@@ -1,0 +1,46 @@
+"""byzmab reproduce: the paper's figures and claims."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def reproduce(
+    figures: Annotated[
+        list[str] | None, typer.Argument(help="F1 … F12, all, or a figure file of your own; all if not given.")
+    ] = None,
+    runs: Annotated[int, typer.Option(help="independent repetitions")] = 50,
+    horizon: Annotated[
+        int | None, typer.Option(help="rounds in a run; the paper's if not given", show_default=False)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="where all randomness comes from")] = 0,
+    workers: Annotated[
+        int | None, typer.Option(help="threads to run on; all cores if not given", show_default=False)
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="print one JSON object and nothing else on stdout")] = False,
+    out: Annotated[
+        Path, typer.Option(help="directory for figures, data and report; what is there is used again", metavar="DIR")
+    ] = Path("out"),
+) -> None:
+    """Reproduce the paper: simulate its figures, decide its claims, and write a report."""
+    from byzmab.cli.show import claims_table, compiling_notice, figures_table, note, print_json, share_bar
+
+    with compiling_notice():
+        from byzmab.paper.figures import read_figures
+        from byzmab.paper.reproduction import reproduce as run
+        from byzmab.simulation.files import make_directory
+        from byzmab.simulation.run import check_workers
+
+        check_workers(workers)
+        changes = {"runs": runs, "seed": seed} | ({} if horizon is None else {"horizon": horizon})
+        chosen = read_figures(figures or ["all"], **changes)
+        directory = make_directory(out)
+        with share_bar() as progress:
+            reproduction = run(chosen, directory, workers, progress)
+    if json:
+        print_json(reproduction.summary())
+    else:
+        figures_table(reproduction.figures)
+        claims_table(reproduction.claims)
+    note(f"{len(reproduction.figures)} figures in {reproduction.seconds:.0f} s; report: {directory / 'report.html'}")

@@ -1,0 +1,145 @@
+"""Drawing: every figure as PNG and PDF fit for a paper, with its data as NetCDF and CSV and its caption."""
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from byzmab.graphs.given import Given
+from byzmab.paper.figures import SOLO
+from byzmab.paper.reproduction import FigureData
+from byzmab.simulation.figure import draw_band, dress, new_axes
+from byzmab.simulation.files import save_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+THIRDS = ("first third", "second third", "last third")
+
+
+def write_figure(data: FigureData, out: Path) -> list[Path]:
+    """Draw a figure and write its data, its caption and the file that it was made from."""
+    axes = new_axes()
+    {"regret": draw_curves, "agents": draw_curves, "graph": draw_graph, "frequency": draw_shares}[data.figure.kind](
+        data, axes
+    )
+    stem = out / data.figure.id
+    files = save_figure(axes, stem)
+    texts = {"txt": data.figure.caption() + "\n", "toml": data.figure.source}
+    for suffix, text in texts.items():
+        files.append(stem.with_suffix(f".{suffix}"))
+        files[-1].write_text(text, encoding="utf-8")
+    return files + write_data(data, stem)
+
+
+def draw_curves(data: FigureData, axes: "Axes") -> None:
+    """Mean regret with bands; solo in grey."""
+    for label, values in data.series().items():
+        draw_band(axes, data.rounds(), values, label, alone=label == SOLO)
+    dress(axes, int(data.rounds()[-1]))
+
+
+def positions(agents: int) -> Any:
+    """Agents on a circle, the first at the top."""
+    angles = np.pi / 2 - 2 * np.pi * np.arange(agents) / agents
+    return np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def edges_of(data: FigureData) -> tuple[int, int, list[tuple[int, int]]]:
+    """Agents, liars and undirected edges of the figure's graph."""
+    experiment = next(iter(data.figure.experiments.values()))
+    graph = experiment.parts.graph
+    assert isinstance(graph, Given), "only a graph given edge by edge can be drawn"
+    pairs = {(min(a, b), max(a, b)) for a, heard in enumerate(graph.listed) for b in heard}
+    return experiment.parts.agents, experiment.byzantine, sorted(pairs)
+
+
+def draw_graph(data: FigureData, axes: "Axes") -> None:
+    """The graph on a circle; Byzantine agents grey."""
+    agents, byzantine, pairs = edges_of(data)
+    places = positions(agents)
+    for a, b in pairs:
+        axes.plot(*places[[a, b]].T, color="#777777", linewidth=1.0, zorder=1)
+    colors = ["#b0b0b0" if agent < byzantine else "white" for agent in range(agents)]
+    axes.scatter(places[:, 0], places[:, 1], s=500, c=colors, edgecolors="black", zorder=2)
+    for agent, (x, y) in enumerate(places):
+        axes.text(x, y, str(agent + 1), ha="center", va="center", zorder=3)
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    axes.margins(0.12)
+
+
+def draw_shares(data: FigureData, axes: "Axes") -> None:
+    """Bars per arm and third with one standard deviation."""
+    shares = data.shares()
+    arms = np.arange(1, shares.shape[2] + 1)
+    for third, (color, hatch) in enumerate((("#1b3a5c", ""), ("#7fa3c7", "//"), ("#e8b98a", ".."))):
+        values = shares[:, third]
+        axes.bar(
+            arms + 0.28 * (third - 1),
+            values.mean(axis=0),
+            0.28,
+            yerr=values.std(axis=0, ddof=1) if len(values) > 1 else None,
+            color=color,
+            hatch=hatch,
+            edgecolor="black",
+            linewidth=0.4,
+            error_kw={"linewidth": 0.6},
+            label=THIRDS[third],
+        )
+    axes.set_xlabel("arm, best first")
+    axes.set_ylabel("share of pulls")
+    axes.set_xticks(arms)
+    axes.tick_params(axis="x", labelsize=7)
+    axes.set_ylim(bottom=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+
+
+def write_data(data: FigureData, stem: Path) -> list[Path]:
+    """The numbers behind a figure: NetCDF with every run, CSV with means and standard deviations."""
+    import xarray
+
+    files = [stem.with_suffix(".csv"), stem.with_suffix(".nc")]
+    table: list[Any]
+    if data.figure.kind == "graph":
+        _, _, pairs = edges_of(data)
+        _write_csv(files[0], ("agent", "neighbour"), [(a + 1, b + 1) for a, b in pairs])
+        xarray.Dataset({"edges": (("edge", "end"), np.array(pairs) + 1)}).to_netcdf(files[1], engine="h5netcdf")
+        return files
+    if data.figure.kind == "frequency":
+        shares = data.shares()
+        table = [
+            (third + 1, arm + 1, float(shares[:, third, arm].mean()), _std(shares[:, third, arm]))
+            for third in range(3)
+            for arm in range(shares.shape[2])
+        ]
+        _write_csv(files[0], ("third", "arm", "mean", "std"), table)
+        coordinates = {"third": [1, 2, 3], "arm": np.arange(1, shares.shape[2] + 1)}
+        dataset = xarray.Dataset({"share": (("run", "third", "arm"), shares)}, coordinates)
+    else:
+        series, rounds = data.series(), data.rounds()
+        table = [
+            (label, int(when), float(values[:, place].mean()), _std(values[:, place]))
+            for label, values in series.items()
+            for place, when in enumerate(rounds)
+        ]
+        _write_csv(files[0], ("curve", "round", "mean", "std"), table)
+        stacked = np.stack(list(series.values()))
+        coordinates = {"curve": list(series), "round": rounds}
+        dataset = xarray.Dataset({"regret": (("curve", "run", "round"), stacked)}, coordinates)
+    dataset.attrs["caption"] = data.figure.caption()
+    dataset.to_netcdf(files[1], engine="h5netcdf")
+    return files
+
+
+def _std(values: Any) -> float | str:
+    return float(values.std(ddof=1)) if len(values) > 1 else ""
+
+
+def _write_csv(path: Path, header: tuple[str, ...], table: list[Any]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(table)

@@ -1,0 +1,147 @@
+"""The figures: what each of them simulates, read from its file."""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from byzmab.core.errors import BadInput, unknown
+from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.settings import ABOUT
+
+IDS = tuple(f"F{number}" for number in range(1, 13))
+SOLO = "solo"
+KINDS = {
+    "regret": "one curve of the normal agents' average per experiment",
+    "agents": "one curve per normal agent of one experiment",
+    "graph": "the graph, drawn",
+    "frequency": "share of pulls per arm in each third of the horizon",
+}
+HEADINGS = ("title", "label", "kind", "experiment", "curve")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure: its experiments by label, and the counterpart in which everybody is alone."""
+
+    id: str
+    title: str
+    label: str  # the paper's
+    kind: str
+    experiments: dict[str, Experiment]
+    solo: Experiment
+    source: str  # the file, word for word
+
+    def all_experiments(self) -> dict[str, Experiment]:
+        """What has to be simulated."""
+        if self.kind == "graph":
+            return {}
+        return self.experiments if self.kind == "frequency" else {**self.experiments, SOLO: self.solo}
+
+    def caption(self) -> str:
+        """The full set-up in words."""
+        first = next(iter(self.experiments.values()))
+        common = {
+            name: value
+            for name, value in first.settings().items()
+            if all(other.settings()[name] == value for other in self.experiments.values())
+        }
+        shown = [
+            "arms",
+            "agents",
+            "byzantine",
+            "f",
+            "kappa",
+            "graph",
+            "time_varying",
+            "attack",
+            "filter",
+            "policy",
+            "rewards",
+            "algorithm",
+            "horizon",
+            "runs",
+            "seed",
+        ]
+        parts = [f"{name.replace('_', ' ')} {_plain(common[name])}" for name in shown if name in common]
+        varied = [name for name in shown if name not in common]
+        text = f"{self.title} (the paper's figure “{self.label}”). " + ", ".join(parts) + "."
+        if varied:
+            text += " Curves differ in " + ", ".join(varied) + "."
+        if self.kind in ("regret", "agents"):
+            text += " Mean over runs with a band of one standard deviation; solo is UCB1 alone."
+        return text
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def read_figure(wanted: str, **changes: Any) -> Figure:
+    """A figure of the paper by its id, or one of your own by its file; `changes` are settings that win."""
+    if wanted in IDS:
+        text = resources.files("byzmab.paper").joinpath("figures", f"{wanted}.toml").read_text(encoding="utf-8")
+        return parse_figure(wanted, text, **changes)
+    if not wanted.endswith(".toml"):
+        raise unknown("figure", wanted, [*IDS, "all", "FILE.toml"])
+    try:
+        text = Path(wanted).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"figure file {wanted!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    return parse_figure(Path(wanted).stem, text, **changes)
+
+
+def parse_figure(id: str, text: str, **changes: Any) -> Figure:
+    """A figure from the text of its file."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"figure {id!r} is not TOML: {error}") from None
+    for key in data:
+        if key not in HEADINGS:
+            raise BadInput(f"figure {id!r}: {unknown('key', key, HEADINGS)}")
+    if data.get("kind") not in KINDS:
+        raise BadInput(f"figure {id!r}: {unknown('kind', str(data.get('kind')), KINDS)}")
+    common = {**_settings(id, data.get("experiment", {})), **changes}
+    curves = data.get("curve", [{"label": "experiment"}])
+    if not isinstance(curves, list) or not all(isinstance(curve, dict) and "label" in curve for curve in curves):
+        raise BadInput(f"figure {id!r}: curve is not allowed so; allowed: [[curve]] tables with a label each")
+    experiments = {}
+    for curve in curves:
+        settings = {key: value for key, value in curve.items() if key != "label"}
+        experiments[str(curve["label"])] = Experiment(**{**common, **_settings(id, settings), **changes})
+    return Figure(
+        id,
+        str(data.get("title", id)),
+        str(data.get("label", id)),
+        data["kind"],
+        experiments,
+        alone(next(iter(experiments.values()))),
+        text,
+    )
+
+
+def _settings(id: str, settings: Any) -> dict[str, Any]:
+    if not isinstance(settings, dict):
+        raise BadInput(f"figure {id!r}: experiment is not allowed so; allowed: a table of settings")
+    for key in settings:
+        if key not in ABOUT:
+            raise BadInput(f"figure {id!r}: {unknown('setting', key, ABOUT)}")
+    return settings
+
+
+def alone(experiment: Experiment) -> Experiment:
+    """The non-cooperative counterpart: the same agents, arms and luck, but UCB1 and nobody is heard."""
+    kept = ("arms", "agents", "byzantine", "rewards", "horizon", "runs", "seed", "record")
+    settings = {name: experiment.settings()[name] for name in kept}
+    return Experiment(filter="solo", policy="ucb", attack="none", **settings)
+
+
+def read_figures(wanted: Sequence[str], **changes: Any) -> list[Figure]:
+    """Several figures, or all of them, each once."""
+    names = IDS if "all" in wanted else dict.fromkeys(wanted)
+    return [read_figure(name, **changes) for name in names]

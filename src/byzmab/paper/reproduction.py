@@ -1,0 +1,133 @@
+"""Reproducing: simulate the figures, draw them, decide the claims, write it all down."""
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from byzmab.core.report import Floats
+from byzmab.paper.figures import SOLO, Figure
+from byzmab.paper.shelf import Shelf
+from byzmab.simulation.result import Result
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class FigureData:
+    """A figure with its results."""
+
+    figure: Figure
+    results: dict[str, Result]  # by label, SOLO included
+
+    def series(self) -> dict[str, Floats]:
+        """The curves: regret by run and round."""
+        if self.figure.kind == "agents":
+            (result,) = (result for label, result in self.results.items() if label != SOLO)
+            kappas = result.experiment.parts.kappas or ()
+            first = result.experiment.byzantine + 1
+            curves = {
+                f"agent {first + place}, kappa={kappa:g}": result.regret_values[:, place]
+                for place, kappa in enumerate(kappas)
+            }
+            return {**curves, SOLO: self.results[SOLO].network_regret}
+        return {label: result.network_regret for label, result in self.results.items()}
+
+    def rounds(self) -> Any:
+        """The rounds of the curves."""
+        return next(iter(self.results.values())).rounds
+
+    def shares(self) -> Floats:
+        """Share of pulls by run, third and arm, over the normal agents."""
+        (result,) = self.results.values()
+        pulls = result.pull_values.sum(axis=1).astype(float)
+        return pulls / pulls.sum(axis=2, keepdims=True)  # type: ignore[no-any-return]
+
+    def summary(self) -> dict[str, Any]:
+        """The numbers at the horizon."""
+        if self.figure.kind == "graph":
+            return {"curves": {}}
+        return {"curves": {label: _at_horizon(values) for label, values in self.series().items()}}
+
+
+def _at_horizon(values: Floats) -> dict[str, float | None]:
+    final = values[:, -1]
+    std = float(final.std(ddof=1)) if final.size > 1 else None
+    return {"mean": float(final.mean()), "std": std, "stderr": None if std is None else std / final.size**0.5}
+
+
+@dataclass
+class Reproduction:
+    """All that came out."""
+
+    figures: dict[str, FigureData] = field(default_factory=dict)
+    claims: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    files: list[Path] = field(default_factory=list)
+
+    def summary(self) -> dict[str, Any]:
+        """The object of `byzmab reproduce --json`."""
+        return {
+            "figures": {id: data.summary() for id, data in self.figures.items()},
+            "claims": {id: claim.summary() for id, claim in self.claims.items()},
+            "seconds": self.seconds,
+        }
+
+
+def reproduce(
+    figures: Sequence[Figure], out: Path, workers: int | None = None, progress: Progress | None = None
+) -> Reproduction:
+    """Simulate and draw figures one after the other, then decide the claims that they carry.
+
+    Whatever is finished stays: results on the shelf in `out`, and each figure as soon as it is drawn. `progress` is
+    called with the figure's name and the share of all rounds that is done.
+    """
+    from byzmab.paper.claims import decide_all
+    from byzmab.paper.draw import write_figure
+    from byzmab.paper.report import write_report
+
+    began = time.perf_counter()
+    shelf = Shelf(out / "results", workers)
+    reproduction = Reproduction()
+    work = [sum(_rounds(experiment) for experiment in figure.all_experiments().values()) for figure in figures]
+    done, total = 0, max(1, sum(work))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the paper's set-ups are what they are
+        for figure in figures:
+            results = {}
+            for label, experiment in figure.all_experiments().items():
+
+                def tell(
+                    played: int, of: int, before: int = done, size: int = _rounds(experiment), id: str = figure.id
+                ) -> None:
+                    if progress is not None:
+                        progress(id, (before + size * played / of) / total)
+
+                results[label] = shelf.get(experiment, tell)
+                done += _rounds(experiment)
+            data = FigureData(figure, results)
+            reproduction.figures[figure.id] = data
+            reproduction.files += write_figure(data, out)
+            if progress is not None:
+                progress(figure.id, done / total)
+    reproduction.claims = decide_all(reproduction.figures)
+    reproduction.seconds = time.perf_counter() - began
+    (out / "summary.json").write_text(json.dumps(reproduction.summary(), indent=2))
+    reproduction.files += [write_report(reproduction, out / "report.html"), out / "summary.json"]
+    return reproduction
+
+
+def _rounds(experiment: Any) -> int:
+    """How much work an experiment is: agent-rounds, many arms counted as more."""
+    parts = experiment.parts
+    return int(experiment.runs * experiment.horizon * parts.agents * (1 + parts.arms // 8))
+
+
+def final_difference(a: Floats, b: Floats) -> Floats:
+    """The paired difference of two curves at the horizon, run by run."""
+    return np.asarray(a[:, -1] - b[:, -1])
