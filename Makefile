@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: run test check bench docs clean
+.PHONY: run test check bench docs clean chromium
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml constraints.txt
@@ -14,7 +14,7 @@ $(READY): pyproject.toml constraints.txt
 run: $(READY)
 	$(BIN)/byzmab reproduce all --out out
 
-test: $(READY)
+test: $(READY) chromium
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 check: $(READY)
@@ -23,6 +23,12 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mkdocs build --quiet --strict
+
+# the browser for tests of pages: Debian's, installed where we may
+chromium:
+	@command -v chromium > /dev/null || if [ "$$(id -u)" = 0 ]; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium > /dev/null; \
+	else echo "chromium is missing: install Debian's package chromium, then run make test again" >&2; exit 1; fi
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

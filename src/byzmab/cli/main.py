@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from byzmab.cli.bounds import bounds
 from byzmab.cli.listing import show_list
 from byzmab.cli.reproduce import reproduce
 from byzmab.cli.simulate import simulate
@@ -18,6 +19,7 @@ app = typer.Typer(
 )
 app.command("simulate")(simulate)
 app.command("reproduce")(reproduce)
+app.command("bounds")(bounds)
 app.command("list")(show_list)
 
 

@@ -1,24 +1,67 @@
-"""Reading option values: the text of a flag becomes what an experiment file would hold."""
+"""Options of commands that take an experiment: a file, and a flag for every setting."""
 
-from byzmab.core.errors import BadInput
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from byzmab.simulation.settings import ABOUT
+
+INTEGERS = ("agents", "byzantine", "f", "memory", "subset", "epoch", "delay", "horizon", "runs", "seed", "record")
+FLAGS = {"f": ["--f"], "time_varying": ["--time-varying/--fixed"]}
+FILE = Annotated[
+    Path | None, typer.Argument(help="An experiment file; flags win over what it says.", metavar="[FILE.toml]")
+]
+Workers = Annotated[int | None, typer.Option(help="threads to run on; all cores if not given", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="print one JSON object and nothing else on stdout")]
 
 
-def number(name: str, text: str) -> float:
-    """A number, or the sentence that names the option."""
+def takes_experiment(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the experiment file and a flag for every setting; it is called with `file` and `changes`."""
+
+    @wraps(command)
+    def wrapped(file: Path | None = None, **values: Any) -> None:
+        given = {name: values.pop(name) for name in ABOUT}
+        changes = {name: _read(name, value) for name, value in given.items() if value is not None}
+        command(file=file, changes=changes, **values)
+
+    own = [
+        item.replace(kind=Parameter.KEYWORD_ONLY)
+        for name, item in signature(command).parameters.items()
+        if name not in ("file", "changes")
+    ]
+    parameters = [_parameter("file", FILE), *(_parameter(name, _flag(name)) for name in ABOUT), *own]
+    wrapped.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {item.name: item.annotation for item in parameters}
+    return wrapped
+
+
+def _parameter(name: str, annotation: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _flag(name: str) -> Any:
+    kind = int if name in INTEGERS else bool if name == "time_varying" else str
+    return Annotated[kind | None, typer.Option(*FLAGS.get(name, []), help=ABOUT[name], show_default=False)]
+
+
+def _read(name: str, value: Any) -> Any:
+    """The text of a flag as an experiment file would hold it."""
+    if name in ("arms", "kappa") and not value.startswith("random"):
+        numbers = [_number(name, part) for part in value.split(",")]
+        return numbers if len(numbers) > 1 else numbers[0]
+    if name == "rewards" and "," in value:
+        return value.split(",")
+    return value
+
+
+def _number(name: str, text: str) -> float:
+    from byzmab.core.errors import BadInput
+
     try:
         return float(text)
     except ValueError:
         raise BadInput(f"{name} {text!r} is not allowed; allowed: numbers, separated by commas where several") from None
-
-
-def numbers_or_word(name: str, text: str | None, word: str) -> str | float | list[float] | None:
-    """Comma-separated numbers as a list, one as itself, or a text that begins with a word."""
-    if text is None or text.startswith(word):
-        return text
-    values = [number(name, part) for part in text.split(",")]
-    return values if len(values) > 1 else values[0]
-
-
-def several(text: str | None) -> str | list[str] | None:
-    """Comma-separated texts as a list, one as itself."""
-    return text.split(",") if text and "," in text else text

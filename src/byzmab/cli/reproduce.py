@@ -5,23 +5,21 @@ from typing import Annotated
 
 import typer
 
+from byzmab.cli.options import Json, Workers
+
+FIGURES = typer.Argument(help="F1 … F12, all, or a figure file of your own; all if not given.")
+HORIZON = typer.Option(help="rounds in a run; the figure's own if not given", show_default=False)
+OUT = typer.Option(help="directory for figures, data and report; results in it are used again", metavar="DIR")
+
 
 def reproduce(
-    figures: Annotated[
-        list[str] | None, typer.Argument(help="F1 … F12, all, or a figure file of your own; all if not given.")
-    ] = None,
+    figures: Annotated[list[str] | None, FIGURES] = None,
     runs: Annotated[int, typer.Option(help="independent repetitions")] = 50,
-    horizon: Annotated[
-        int | None, typer.Option(help="rounds in a run; the paper's if not given", show_default=False)
-    ] = None,
+    horizon: Annotated[int | None, HORIZON] = None,
     seed: Annotated[int, typer.Option(help="where all randomness comes from")] = 0,
-    workers: Annotated[
-        int | None, typer.Option(help="threads to run on; all cores if not given", show_default=False)
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="print one JSON object and nothing else on stdout")] = False,
-    out: Annotated[
-        Path, typer.Option(help="directory for figures, data and report; what is there is used again", metavar="DIR")
-    ] = Path("out"),
+    workers: Workers = None,
+    json: Json = False,
+    out: Annotated[Path, OUT] = Path("out"),
 ) -> None:
     """Reproduce the paper: simulate its figures, decide its claims, and write a report."""
     from byzmab.cli.show import claims_table, compiling_notice, figures_table, note, print_json, share_bar

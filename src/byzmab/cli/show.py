@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from byzmab.paper.bounds import Bounds
     from byzmab.paper.claims import Claim
     from byzmab.paper.reproduction import FigureData
     from byzmab.simulation.result import Result
@@ -97,6 +98,25 @@ def claims_table(claims: Mapping[str, "Claim"]) -> None:
         verdict = f"[{colors[item.verdict]}]{item.verdict}[/]"
         table.add_row(
             id, item.statement, verdict, "\n".join(str(number).replace("[", "\\[") for number in item.evidence)
+        )
+    _print(table)
+
+
+def bounds_table(bounds: "Bounds") -> None:
+    """Print the theorems' numbers per normal agent."""
+    summary = bounds.summary()
+    parts = [f"UCB1's bound {summary['ucb1_bound']:.1f}", f"3f+1 = {summary['needed_neighbours']} neighbours"]
+    if summary["chance_of_enough"] is not None:
+        parts.append(f"p(q), the chance that all have them, {summary['chance_of_enough']:.4g}")
+    headings = ("agent", "neighbours", "3f+1", "lower-bound rate", "measured regret", "upper bound", "with min over τ")
+    table = _table("; ".join(parts), (), headings)
+    for agent in summary["agents"]:
+        table.add_row(
+            str(agent["agent"]),
+            f"{agent['neighbours']:g}",
+            "yes" if agent["meets_3f_plus_1"] else "no",
+            f"{agent['lower_rate']:.3f}",
+            *(f"{agent[key]:.1f}" for key in ("regret", "upper_bound", "upper_bound_min_tau")),
         )
     _print(table)
 

@@ -35,7 +35,13 @@ td.evidence { font-size: .8rem; min-width: 15rem; } td.evidence div { white-spac
 .plot { width: 100%; height: 26rem; background: #fff; border: 1px solid var(--line); border-radius: 6px; }
 .caption { font-size: .9rem; } details { background: var(--soft); padding: .4rem .8rem; border-radius: 6px; }
 pre { overflow-x: auto; font-size: .8rem; }
-@media (max-width: 40rem) { .plot { height: 20rem; } body { padding: 1rem .7rem 3rem; } }
+@media (max-width: 40rem) {
+  .plot { height: 20rem; } body { padding: 1rem .7rem 3rem; overflow-wrap: anywhere; }
+  table, tbody, tr, td { display: block; width: 100%; } tr:has(th) { display: none; }
+  tr { border: 1px solid var(--line); border-radius: 6px; margin: .8rem 0; padding: .3rem; }
+  td { border: 0; padding: .15rem .5rem; }
+  td.evidence div { white-space: normal; }
+}
 """
 SCRIPT = """
 for (const box of document.querySelectorAll(".plot")) {

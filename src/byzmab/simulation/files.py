@@ -47,6 +47,11 @@ def read_experiment(path: str | Path, changes: Mapping[str, Any] | None = None) 
         raise
 
 
+def open_experiment(path: str | Path | None, changes: Mapping[str, Any]) -> Experiment:
+    """The experiment of a file with changes, or of the changes alone."""
+    return Experiment(**changes) if path is None else read_experiment(path, changes)
+
+
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")

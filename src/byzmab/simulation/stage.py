@@ -91,8 +91,9 @@ class Stage:
         )
         self._lay_settings(experiment, run, grid, notes)
         self._lay_tallies()
-        self._make_room_for_edges(expected_edges(parts.graph, agents, byzantine) + agents)
-        self._make_room_for_lies(max(byzantine, 1))
+        edges = expected_edges(parts.graph, agents, byzantine)
+        self._make_room_for_edges(edges + agents)
+        self._make_room_for_lies(edges * byzantine // agents + 1)
         start(board.record)
         if baseline is not None:
             baseline.begin(board)

@@ -1,0 +1,40 @@
+"""byzmab bounds: the theorems' numbers for an experiment, and the regret measured beside them."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from byzmab.cli.options import Json, takes_experiment
+
+RUNS = 10  # if not given: every round is looked at, which takes about a second a run
+
+
+@takes_experiment
+def bounds(
+    file: Path | None,
+    changes: dict[str, Any],
+    json: Json = False,
+    out: Annotated[Path | None, typer.Option(help="directory for a figure of regret and bounds", metavar="DIR")] = None,
+) -> None:
+    """Print UCB1's bound, the paper's upper bound from the recorded g, the lower-bound rate and who meets 3f+1."""
+    from byzmab.cli.show import bounds_table, compiling_notice, note, print_json, progress_bar
+
+    with compiling_notice():
+        from byzmab.core.errors import BadInput
+        from byzmab.paper.bounds import measure
+        from byzmab.simulation.files import make_directory, open_experiment, save_figure
+
+        experiment = open_experiment(file, changes if file is not None else {"runs": RUNS, **changes})
+        if experiment.parts.baseline is not None:
+            raise BadInput(f"algorithm {experiment.algorithm!r} has no bound here; allowed: resilient")
+        directory = None if out is None else make_directory(out)
+        with progress_bar("measuring") as progress:
+            measured = measure(experiment, progress)
+    if json:
+        print_json(measured.summary())
+    else:
+        bounds_table(measured)
+    if directory is not None:
+        for path in save_figure(measured.plot(), directory / "bounds"):
+            note(f"wrote {path}")
