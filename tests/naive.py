@@ -71,7 +71,7 @@ class Stream:
 
     def beta(self, a, b):
         x, y = self.gamma(a), self.gamma(b)
-        return x / (x + y)
+        return x / (x + y) if x + y > 0 else float(self.uniform() < a / (a + b))
 
     def some(self, items, count):
         """`count` of the items without replacement, in their order."""
@@ -315,7 +315,7 @@ class Liars:
         A = sorted(xj for _, xj in (step_a(n[i][k], heard, self.kappas[i]) if self.step_a else heard))
         if not A:
             return n[i][k] + 1, x[liar][k]
-        place = min(self.f, len(A) - 1)
+        place = min(max(self.f, 1), len(A) - 1)
         return n[i][k] + 1, A[place] if k == self.best else A[-1 - place]
 
 

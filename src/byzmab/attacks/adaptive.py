@@ -39,7 +39,7 @@ def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, 
         if not noted:
             count = gather_honest(world, receiver, arm, honest)
             sort(honest[:count])
-            place = min(world.f, count - 1)
+            place = min(max(world.f, 1), count - 1)
             said[arm] = NOBODY
             if count > 0:
                 said[arm] = honest[place] if arm == world.best else honest[count - 1 - place]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def print_json(value: Any) -> None:
     """Print one JSON object to stdout."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    print(json.dumps(value, indent=2))
 
 
 @contextmanager
@@ -26,7 +26,9 @@ def compiling_notice() -> Iterator[None]:
     """Say once that the first run compiles, if anything is compiled within the block."""
     from byzmab.core.compiler import say_once, watching_compilation
 
-    with watching_compilation(say_once("compiling (about ten seconds, and only the first time) …")):
+    with watching_compilation(
+        say_once("compiling: about ten seconds the first time, later only plug-ins of your own …")
+    ):
         yield
 
 

@@ -26,6 +26,7 @@ from byzmab.core.policies import POLICIES
 from byzmab.core.report import Belief, Report
 
 FORMAT = 1  # of to_json
+MOST = 1_000_000  # arms, or f
 NEUTRAL = 0.5  # the estimate of an arm whose first reward is still to come
 Name = str | int
 Arm = Name
@@ -66,11 +67,12 @@ class Agent:
         seed: int = 0,
     ) -> None:
         arms = arms.tolist() if isinstance(arms, (np.generic, np.ndarray)) else arms
-        names = list(range(arms)) if isinstance(arms, int) and not isinstance(arms, bool) else arms
+        numbered = isinstance(arms, int) and not isinstance(arms, bool) and 0 <= arms <= MOST
+        names = list(range(arms)) if numbered else arms  # type: ignore[arg-type]
         if not isinstance(names, Sequence) or isinstance(names, str) or len(names) < 2:
             raise BadInput(f"arms {arms!r} is not allowed; allowed: two or more different names, or their number")
-        if not isinstance(f, int) or isinstance(f, bool) or f < 0:
-            raise BadInput(f"f {f!r} is not allowed; allowed: a whole number of at least 0")
+        if not isinstance(f, int) or isinstance(f, bool) or not 0 <= f <= MOST:
+            raise BadInput(f"f {f!r} is not allowed; allowed: a whole number from 0 to {MOST}")
         if not isinstance(kappa, (int, float)) or not 1.0 <= kappa < 2.0:
             raise BadInput(f"kappa {kappa!r} is not allowed; allowed: a number in [1, 2)")
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**64:
@@ -118,7 +120,7 @@ class Agent:
             self._pending -= 1
         tally.pending = max(0, tally.pending - 1)
         tally.pulls += 1
-        tally.total += value
+        tally.total += float(value)
         place = self._places.get(arm)
         if place is not None:
             self._unpulled.pop(arm, None)
@@ -150,14 +152,14 @@ class Agent:
 
     def add_arm(self, arm: Arm) -> None:
         """Start to use an arm, with what is known of it if it was in use before."""
-        if arm in self._tallies:
+        if _checked_name("arm", arm) in self._tallies:
             raise BadInput(f"arm {arm!r} is in use already; allowed: a new name, or a retired one")
-        self._tallies[_checked_name("arm", arm)] = self._retired.pop(arm) if arm in self._retired else Tally()
+        self._tallies[arm] = self._retired.pop(arm) if arm in self._retired else Tally()
         self._lay_board()
 
     def retire_arm(self, arm: Arm) -> None:
         """Stop using an arm; rewards still to come are counted, in case it comes back."""
-        if arm not in self._tallies:
+        if _checked_name("arm", arm) not in self._tallies:
             raise self._no_arm(arm)
         if len(self._tallies) <= 2:
             raise BadInput(f"arm {arm!r} cannot be retired; allowed: while more than two arms are in use")
@@ -193,16 +195,16 @@ class Agent:
                 raise BadInput(f"agent state of format {state['format']!r} is not understood; allowed: {FORMAT}")
             names = [row[0] for row in state["arms"]]
             agent = cls(names, *(state[key] for key in ("f", "kappa", "filter", "policy", "seed")))
-            agent.time = int(state["time"])
-            agent._tallies = {row[0]: Tally(*row[1:]) for row in state["arms"]}
-            agent._retired = {row[0]: Tally(*row[1:]) for row in state["retired"]}
+            agent.time = _checked_time(state["time"])
+            agent._tallies = {row[0]: _checked_tally(*row[1:]) for row in state["arms"]}
+            agent._retired = {_checked_name("arm", row[0]): _checked_tally(*row[1:]) for row in state["retired"]}
             for sender, arms, pulls, means in state["inbox"]:
                 report = Report(np.array(pulls, float), np.array(means, float), tuple(arms))
-                agent._inbox[sender] = checked(report, tuple(arms))
+                agent._inbox[_checked_name("sender", sender)] = checked(report, tuple(arms))
             agent._lay_board()
         except BadInput:
             raise
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+        except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
             raise BadInput(f"agent state cannot be read: {type(error).__name__}: {error}") from None
         return agent
 
@@ -286,6 +288,19 @@ def _checked_name(what: str, name: Any) -> Name:
     return name
 
 
+def _checked_time(time: Any) -> int:
+    if not isinstance(time, int) or not 0 <= time < 2**62:
+        raise ValueError(f"time {time!r} is not a whole number of at least 0")
+    return time
+
+
+def _checked_tally(pulls: Any, total: Any, pending: Any) -> Tally:
+    whole = all(isinstance(count, int) and 0 <= count < 2**53 for count in (pulls, pending))
+    if not whole or not isinstance(total, (int, float)) or not 0.0 <= total <= pulls * (1.0 + 1e-9):
+        raise ValueError(f"{pulls!r} pulls with {total!r} of reward and {pending!r} pending are no tally")
+    return Tally(pulls, float(total), pending)
+
+
 def _as_rows(tallies: dict[Arm, Tally]) -> list[list[Any]]:
     return [[arm, tally.pulls, tally.total, tally.pending] for arm, tally in tallies.items()]
 
@@ -294,8 +309,8 @@ def checked(report: Report, arms: tuple[Arm, ...]) -> Report:
     """A copy of a report with its arms named, or BadInput if it is none."""
     if not isinstance(report, Report):
         raise BadInput(f"report {report!r} is not allowed; allowed: a Report")
-    names = tuple(report.arms) or arms
     try:
+        names = tuple(_checked_name("arm", name) for name in report.arms) or arms
         pulls, means = np.array(report.pulls, np.float64), np.array(report.means, np.float64)
     except (TypeError, ValueError):
         raise BadInput("report is not allowed; allowed: numbers of pulls and means") from None

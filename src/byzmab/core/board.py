@@ -24,6 +24,14 @@ EVERY_ROUND = 0  # time itself, or unknown: believe anew in every round
 ANY_REPORT = 1  # a count or a mean in a report on the arm changed
 CONSISTENT_MEANS = 2  # a mean changed, or whether a report passes the consistency filter
 
+# What a plug-in can do wrong without numba noticing.
+BAD_CHOICE, BAD_BELIEF, BAD_NEIGHBOUR = 1, 2, 3
+FAULTS = {
+    BAD_CHOICE: "policy chose an arm that does not exist; allowed: 0 to the number of arms less one",
+    BAD_BELIEF: "filter made a belief that is no number, or whose weight is not positive",
+    BAD_NEIGHBOUR: "graph named neighbours that do not exist, do not ascend, or are the agent itself",
+}
+
 SETTINGS = {  # whole numbers that stay as they are while a run is played
     "agents": "N",
     "arms": "M",
@@ -31,7 +39,6 @@ SETTINGS = {  # whole numbers that stay as they are while a run is played
     "f": "the most Byzantine neighbours an agent reckons with",
     "consistency": "1 if the filter has step A, the consistency filter",
     "stale_when": "which changes make a belief stale: one of the constants above",
-    "horizon": "T",
     "epoch": "rounds between two decisions",
     "delay": "rounds between sending and hearing a report",
     "memory": "rounds for which a report is remembered after it was heard",
@@ -57,6 +64,7 @@ STATE = {  # whole numbers that the loop moves on
     "lies": "rows of lies handed out so far",
     "free": "how many of them are free again",
     "messages": "reports heard so far, by all agents",
+    "fault": "what a plug-in did wrong: one of the constants above, 0 for nothing",
     "recorded": "rounds of the grid recorded so far",
 }
 KEYS = {  # keys of random streams

@@ -5,6 +5,7 @@ is named by a digest of the package's source: edit anything and everything is co
 Functions written outside the package are compiled in every process, which is never stale.
 """
 
+import atexit
 import hashlib
 import os
 import shutil
@@ -19,8 +20,12 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import event
+from numba.core.errors import NumbaError
+
+from byzmab.core.errors import BadInput
 
 PACKAGE = Path(__file__).resolve().parents[1]
+MARKER = ".byzmab-machine-code"
 UNUSED_DAYS = 14  # machine code of another version that nobody loaded for so long is removed
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -35,28 +40,33 @@ def _source_digest() -> str:
 
 
 def _cache_root() -> Path:
+    """A directory of our own: `machine-code` in $BYZMAB_CACHE_DIR, or in the user's cache."""
     chosen = os.environ.get("BYZMAB_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "byzmab"
+    home = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "byzmab"
+    return home / "machine-code"
 
 
-def _open_cache() -> Path:
-    """Make this version's cache directory and remove those of versions long unused."""
-    root = _cache_root()
-    mine = root / _source_digest()
+def open_cache(digest: str) -> Path:
+    """Make a version's cache directory and remove those of other versions long unused."""
     try:
+        mine = _cache_root() / digest
         mine.mkdir(parents=True, exist_ok=True)
-        os.utime(mine)
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="byzmab-"))
-    for other in root.iterdir():
-        if other != mine and other.is_dir() and time.time() - other.stat().st_mtime > UNUSED_DAYS * 86400:
-            shutil.rmtree(other, ignore_errors=True)
+        (mine / MARKER).touch()
+        prune(mine)
+    except (OSError, RuntimeError):  # nowhere to write, or no home
+        mine = Path(tempfile.mkdtemp(prefix="byzmab-"))
+        atexit.register(shutil.rmtree, mine, ignore_errors=True)
     return mine
 
 
-CACHE = _open_cache()
+def prune(mine: Path) -> None:
+    """Remove the directories beside ours that we made, by their marker, and that nobody used for long."""
+    for marker in mine.parent.glob(f"*/{MARKER}"):
+        if marker.parent != mine and time.time() - marker.stat().st_mtime > UNUSED_DAYS * 86400:
+            shutil.rmtree(marker.parent, ignore_errors=True)
+
+
+CACHE = open_cache(_source_digest())
 
 
 @contextmanager
@@ -101,11 +111,23 @@ def weave(template: Callable[..., Any], signature: Any, **parts: Any) -> Any:
     This is how a plug-in's small function gets inlined into a loop of ours. numba can also take functions
     as arguments or from a closure, but then finds nothing in its cache in the next process.
     """
+    for name, part in parts.items():
+        if not hasattr(part, "py_func"):
+            raise BadInput(
+                f"plug-in function {name} {part!r} is not compiled; allowed: a function under @byzmab.compiled"
+            )
     sources = [part.py_func for part in parts.values()]
     name = "_".join([template.__name__, *(f"{source.__module__}.{source.__qualname__}" for source in sources)])
     copy = python_types.FunctionType(template.__code__, {**template.__globals__, **parts}, name)
     copy.__qualname__ = name
-    return _compile(copy, all(map(is_ours, sources)), signature)
+    try:
+        return _compile(copy, all(map(is_ours, sources)), signature)
+    except NumbaError as error:
+        reasons = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = next((line for line in reasons if "Error" in line or "must" in line), reasons[0] if reasons else "")
+        theirs = [source for source in sources if not is_ours(source)] or sources
+        where = ", ".join(f"{source.__name__} in {source.__code__.co_filename}" for source in theirs)
+        raise BadInput(f"plug-in function {where} cannot be compiled: {reason or type(error).__name__}") from error
 
 
 class _Notice(event.Listener):  # type: ignore[misc]

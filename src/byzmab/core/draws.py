@@ -98,7 +98,9 @@ def beta(rng: Words, a: float, b: float) -> float:
     """A Beta(a, b) number."""
     x = gamma(rng, a)
     y = gamma(rng, b)
-    return x / (x + y) if x + y > 0.0 else a / (a + b)
+    if x + y > 0.0:
+        return x / (x + y)
+    return 1.0 if uniform(rng) < a / (a + b) else 0.0  # shapes so small that both vanished: 0 or 1, nothing between
 
 
 @compiled

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import types
 
-from byzmab.core.board import BoardType, floats, integers, words
+from byzmab.core.board import BAD_NEIGHBOUR, BoardType, floats, integers, words
 from byzmab.core.compiler import weave
 from byzmab.core.draws import fold
 from byzmab.core.plugins import Plugin
@@ -72,6 +72,15 @@ def draw_all(board: Any) -> bool:
             return False
         starts[receiver] = edges
         rng[0] = fold(key, receiver)
-        edges += neighbours(receiver, agents, board.byzantine, knobs, rng, graph[edges : edges + agents])
+        count = neighbours(receiver, agents, board.byzantine, knobs, rng, graph[edges : edges + agents])
+        before = -1
+        for edge in range(edges, edges + min(count, agents)):
+            if not before < graph[edge] < agents or graph[edge] == receiver:
+                board.fault = BAD_NEIGHBOUR
+            before = graph[edge]
+        if not 0 <= count < agents or board.fault != 0:
+            board.fault = BAD_NEIGHBOUR
+            return True
+        edges += count
     starts[agents] = edges
     return True

@@ -12,7 +12,7 @@ from numba import types
 from byzmab.core.board import BoardType, first_row, floats, integers, table, words
 from byzmab.core.compiler import compiled, compiled_apart, compiled_as
 from byzmab.core.draws import fold
-from byzmab.simulation.inbox import EDGES, ENOUGH, fill_inboxes, keep_history, pick_subsets, remember
+from byzmab.simulation.inbox import EDGES, ENOUGH, FAULT, fill_inboxes, keep_history, pick_subsets, remember
 from byzmab.simulation.rewards import reward
 
 EVERY_ARM = -1  # all bits of a word of news set
@@ -55,6 +55,8 @@ def exchange(board: Any, draw: Any, lie: Any) -> int:
     first = board.begun == 0
     if (first or board.time_varying == 1) and not draw(board):
         return EDGES
+    if board.fault != 0:
+        return FAULT
     if board.subset > 0:
         pick_subsets(board)
     if board.memory > 0:
@@ -143,6 +145,8 @@ def play(board: Any, until: int, draw: Any, lie: Any, believe: Any, choose: Any)
                     return shortage
             believe(board)
             choose(board)
+            if board.fault != 0:
+                return FAULT
         pull_all(board)
         board.time += 1
         record(board)

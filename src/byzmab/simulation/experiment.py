@@ -20,6 +20,7 @@ PAPER_ARMS = (0.5, 0.45, 0.4, 0.3)
 DEFAULT_AGENTS = 10
 RESILIENT = "resilient"  # the paper's own algorithm: filter and policy
 UNUSED_BY_BASELINES = ("memory", "epoch", "delay")
+MOST = 2_000_000_000  # of any whole number but the seed
 LEAST = {"horizon": 1, "runs": 1, "record": 1, "epoch": 1, "memory": 0, "byzantine": 0, "seed": 0}
 
 
@@ -73,10 +74,10 @@ class Experiment:
             if isinstance(value, (np.generic, np.ndarray)):
                 object.__setattr__(self, item.name, value.tolist())
         for name, least in LEAST.items():
-            _check_whole(name, getattr(self, name), least)
+            _check_whole(name, getattr(self, name), least, math.inf if name == "seed" else MOST)
         for name, least in {"agents": 1, "f": 0, "subset": 1}.items():
             if getattr(self, name) is not None:
-                _check_whole(name, getattr(self, name), least)
+                _check_whole(name, getattr(self, name), least, MOST)
         _check_whole("delay", self.delay, 0, 1)
         if not isinstance(self.time_varying, bool):
             raise BadInput(f"time_varying {self.time_varying!r} is not allowed; allowed: true or false")
@@ -142,8 +143,8 @@ def _resolve(experiment: Experiment) -> Parts:
     if byzantine >= agents:
         raise BadInput(f"byzantine {byzantine} leaves no normal agent; allowed: 0 to {agents - 1} of {agents} agents")
     graph.check(agents, byzantine)
-    families = [experiment.rewards] if isinstance(experiment.rewards, str) else list(experiment.rewards)
-    if not families or not all(isinstance(family, str) for family in families):
+    families = [experiment.rewards] if isinstance(experiment.rewards, str) else experiment.rewards
+    if not isinstance(families, (list, tuple)) or not families or not all(isinstance(item, str) for item in families):
         raise BadInput(f"rewards {experiment.rewards!r} is not allowed; allowed: a family, or a list of them")
     return Parts(
         means,
@@ -177,7 +178,7 @@ def _resolve_arms(arms: Any) -> tuple[tuple[float, ...] | None, int]:
     allowed = "two or more means in [0, 1], or random:M with M of at least 2"
     if isinstance(arms, str):
         name, _, count = arms.partition(":")
-        if name != "random" or not count.isdecimal() or int(count) < 2:
+        if name != "random" or not count.isdecimal() or not 2 <= int(count) <= MOST:
             raise BadInput(f"arms {arms!r} is not allowed; allowed: {allowed}")
         return None, int(count)
     if not isinstance(arms, Sequence) or len(arms) < 2:
@@ -206,15 +207,16 @@ def degree_warning(experiment: Experiment) -> str | None:
     if parts.f == 0 or not (parts.filter.trims or parts.baseline):
         return None
     degrees = parts.graph.degrees(parts.agents, experiment.byzantine)
-    if experiment.subset is not None:
-        degrees = degrees.clip(max=experiment.subset)
-    expected = "expect" if parts.graph.random else "have"
+    heard = degrees if experiment.subset is None else degrees.clip(max=experiment.subset)
+    if experiment.memory and (experiment.subset is not None or experiment.time_varying):
+        # of whom one may hear, each is heard in a round with equal chance, and remembered for some
+        others = np.full_like(degrees, parts.agents - 1) if experiment.time_varying and parts.graph.random else degrees
+        heard = others * (1.0 - (1.0 - heard / np.maximum(others, 1.0)) ** (experiment.memory + 1))
+    random = parts.graph.random or experiment.subset is not None
     for needed, purpose in ((2 * parts.f + 1, "to cooperate at all"), (3 * parts.f + 1, "for the paper's guarantee")):
-        short = [agent + 1 for agent in range(experiment.byzantine, parts.agents) if degrees[agent] < needed]
+        short = [agent + 1 for agent in range(experiment.byzantine, parts.agents) if heard[agent] < needed]
         if short:
+            verb = (" expects" if random else " has") if len(short) == 1 else ("s expect" if random else "s have")
             named = ", ".join(map(str, short[:10])) + (", …" if len(short) > 10 else "")
-            return (
-                f"f = {parts.f} needs {needed} neighbours {purpose}; "
-                f"{len(short)} normal agent{'s' if len(short) > 1 else ''} {expected} fewer: {named}"
-            )
+            return f"f = {parts.f} needs {needed} neighbours {purpose}; {len(short)} normal agent{verb} fewer: {named}"
     return None

@@ -9,7 +9,8 @@ from byzmab.core.compiler import compiled_apart
 from byzmab.core.draws import fold, keep_some
 
 # What there may be too little room for; the caller makes more and plays on.
-ENOUGH, EDGES, INBOXES, LIES = range(4)
+# With FAULT it cannot go on: the board tells why.
+ENOUGH, EDGES, INBOXES, LIES, FAULT = range(5)
 
 
 @compiled_apart

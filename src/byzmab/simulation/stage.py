@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from byzmab.core import draws
-from byzmab.core.board import Board
+from byzmab.core.board import FAULTS, Board
+from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
 from byzmab.graphs import Graph
 from byzmab.simulation.engine import play, play_baseline, start
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.inbox import EDGES, INBOXES, LIES
+from byzmab.simulation.inbox import EDGES, FAULT, INBOXES, LIES
 
 LIARS_KAPPA = 1.5  # of Byzantine agents where normal ones have a list
 KEYS = {
@@ -25,7 +26,8 @@ KEYS = {
 
 def grid_of(experiment: Experiment) -> Any:
     """The rounds on which regret is recorded: about `record` of them, evenly spread, the last included."""
-    return np.unique(np.linspace(0, experiment.horizon, experiment.record + 1).round().astype(np.int64))[1:]
+    points = min(experiment.record, experiment.horizon)
+    return np.unique(np.linspace(0, experiment.horizon, points + 1).round().astype(np.int64))[1:]
 
 
 def draw_means(experiment: Experiment, run: int) -> Floats:
@@ -57,7 +59,8 @@ class Stage:
         parts = experiment.parts
         agents, arms, byzantine = parts.agents, parts.arms, experiment.byzantine
         always_same = not experiment.time_varying and experiment.subset is None
-        memory = 0 if always_same else experiment.memory  # the newest report is always this round's
+        # the newest report is this round's where everyone is always heard, and none is older than the run
+        memory = 0 if always_same else min(experiment.memory, experiment.horizon)
         history = memory + experiment.delay + 1
         notes = parts.attack.notes_shape(agents, arms, byzantine)
         grid = grid_of(experiment)
@@ -74,7 +77,6 @@ class Stage:
             f=parts.f,
             consistency=parts.filter.consistency and baseline is None,
             stale_when=parts.filter.stale_when,
-            horizon=experiment.horizon,
             epoch=experiment.epoch,
             delay=experiment.delay,
             memory=memory,
@@ -102,6 +104,8 @@ class Stage:
         """Play up to a round, making room where it runs out."""
         record = self.board.record
         while shortage := self._play(record, until, *self.loops):
+            if shortage == FAULT:
+                raise BadInput(FAULTS[int(record["fault"])])
             if shortage == EDGES:
                 self._make_room_for_edges(2 * int(record["edge_room"]))
             elif shortage == INBOXES:

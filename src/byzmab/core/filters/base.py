@@ -7,7 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import types
 
-from byzmab.core.board import ANY_REPORT, CONSISTENT_MEANS, EVERY_ROUND, BoardType, floats, table, words
+from byzmab.core.board import (
+    ANY_REPORT,
+    BAD_BELIEF,
+    CONSISTENT_MEANS,
+    EVERY_ROUND,
+    BoardType,
+    floats,
+    table,
+    words,
+)
 from byzmab.core.compiler import weave
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import Floats
@@ -98,3 +107,5 @@ def believe_all(board: Any) -> None:
             estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = believe(
                 own, own_means[agent, arm], pulls[:count], means[:count], board.f, kappas[agent], board.time
             )
+            if not (weights[agent, arm] > 0.0 and estimates[agent, arm] + doubts[agent, arm] < np.inf):
+                board.fault = BAD_BELIEF

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from numba import types
 
-from byzmab.core.board import BoardType, integers, table, words
+from byzmab.core.board import BAD_CHOICE, BoardType, integers, table, words
 from byzmab.core.compiler import compiled, weave
 from byzmab.core.draws import below, fold
 from byzmab.core.plugins import Plugin
@@ -54,6 +54,9 @@ def choose_all(board: Any) -> None:
     for agent in range(agents):
         rng[0] = fold(keys[agent], time)
         choices[agent] = choose(Belief(estimates[agent], weights[agent], doubts[agent]), time, rng)
+        if not 0 <= choices[agent] < arms:
+            board.fault = BAD_CHOICE
+            choices[agent] = 0
 
 
 @compiled
