@@ -51,6 +51,7 @@ class Attack(Plugin):
     """
 
     kind: ClassVar[str] = "attack"
+    function: ClassVar[str] = "lie"
     lie: ClassVar[Any]
 
     def notes_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:

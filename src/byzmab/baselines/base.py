@@ -19,6 +19,7 @@ class Baseline(Plugin):
     """An algorithm in two compiled loops over a board, between which every agent pulls its choice."""
 
     kind: ClassVar[str] = "algorithm"
+    function: ClassVar[str] = "decide"
     decide: ClassVar[Any]  # from what was heard to choices
     update: ClassVar[Any]  # from the reward to what is told next
 

@@ -1,6 +1,7 @@
 """The `byzmab` command: its commands, and what becomes of errors."""
 
 import sys
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -47,10 +48,15 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run a command; bad input ends with one sentence and exit code 2, Ctrl-C with 130."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a sign shows another
     try:
         code = app(standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
+    except OSError as error:
+        code = _end(f"error: {error.strerror or error}; nothing more could be written", 2)
     except MemoryError:
         code = _end("error: there is too little memory for this; allowed: fewer agents, arms or workers", 2)
     except UsageError as error:

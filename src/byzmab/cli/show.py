@@ -26,9 +26,7 @@ def compiling_notice() -> Iterator[None]:
     """Say once that the first run compiles, if anything is compiled within the block."""
     from byzmab.core.compiler import say_once, watching_compilation
 
-    with watching_compilation(
-        say_once("compiling: about ten seconds the first time, later only plug-ins of your own …")
-    ):
+    with watching_compilation(say_once("compiling: ten seconds the first time, later only plug-ins of your own …")):
         yield
 
 

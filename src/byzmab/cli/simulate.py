@@ -22,13 +22,15 @@ def simulate(
     from byzmab.cli.show import compiling_notice, note, print_json, progress_bar, regret_table, warnings_to_stderr
 
     with compiling_notice(), warnings_to_stderr():
-        from byzmab.simulation.files import make_directory, open_experiment, write_result
+        from byzmab.simulation.files import make_directory, open_experiment, run_options, write_result
         from byzmab.simulation.run import simulate as run
 
         experiment = open_experiment(file, changes)
+        wanted = run_options(file)
+        json, out = json or wanted.get("json", False), out or wanted.get("out")
         directory = None if out is None else make_directory(out)
         with progress_bar("simulating") as progress:
-            result = run(experiment, progress=progress, workers=workers)
+            result = run(experiment, progress=progress, workers=wanted.get("workers") if workers is None else workers)
     if json:
         print_json(result.summary())
     else:

@@ -1,9 +1,10 @@
 """Plug-ins: how filters, policies, attacks and graphs are registered, named and found."""
 
+import hashlib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -16,6 +17,7 @@ class Plugin:
     """A named part of an experiment, with parameters that can be written after a colon."""
 
     kind: ClassVar[str]
+    function: ClassVar[str]  # the compiled function that it cannot do without
     parameters: ClassVar[str] = ""  # what may stand after the colon, for `byzmab list`
 
     @classmethod
@@ -73,7 +75,13 @@ class Registry:
         if not colon:
             raise self._unknown(wanted)
         class_name, _, text = text.partition(":")
-        return self._load(wanted, name, class_name).from_text(text)
+        found = self._load(wanted, name, class_name)
+        try:
+            return found.from_text(text)
+        except BadInput:
+            raise
+        except Exception as error:
+            raise BadInput(f"{self.base.kind} {wanted!r}: making it failed: {type(error).__name__}: {error}") from error
 
     def _unknown(self, wanted: str) -> BadInput:
         return BadInput(f"{unknown(self.base.kind, wanted, self.entries)}, or your own as file.py:Name")
@@ -86,6 +94,8 @@ class Registry:
         if not (isinstance(found, type) and issubclass(found, self.base)):
             base = f"byzmab.{self.base.__name__}"
             raise BadInput(f"{self.base.kind} {wanted!r}: {place} has no class {class_name!r} derived from {base}")
+        if not hasattr(found, self.base.function):
+            raise BadInput(f"{self.base.kind} {wanted!r}: {class_name} has no function {self.base.function!r}")
         return found
 
     def name_of(self, plugin: Plugin) -> str:
@@ -98,30 +108,39 @@ class Registry:
 
 def _import(what: str, place: str) -> Any:
     """Import a user's module, by file or by name, the current directory first; None if there is none."""
-    if place.endswith(".py"):
-        path = Path(place).resolve()
-        if not path.is_file():
-            raise BadInput(f"{what}: there is no file {place!r}")
-        look_first, name, spec = path.parent, path.stem, importlib.util.spec_from_file_location(path.stem, path)
-    else:
-        look_first, name, spec = Path.cwd(), place, None
-    if str(look_first) not in sys.path:
-        sys.path.insert(0, str(look_first))
-    if spec is None:
-        try:
-            spec = importlib.util.find_spec(name)
-        except (ImportError, ValueError):
-            return None
-    if spec is None or spec.loader is None:
-        return None
-    known = sys.modules.get(name)
-    if known is not None and getattr(known, "__file__", None) == spec.origin:
-        return known
+    path = Path(place if place.endswith(".py") else f"{place.replace('.', '/')}.py").absolute()
+    if "\0" in place or (place.endswith(".py") and not path.is_file()):
+        raise BadInput(f"{what}: there is no file {place!r}")
+    if not path.is_file():
+        return _execute(what, place, lambda: importlib.import_module(place)) if _exists(what, place) else None
+    # a name of its own, so that a file called like a module of Python's or ours takes nobody's place
+    name = f"byzmab_plugin_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
+    stamp = path.stat().st_mtime_ns
+    if name in sys.modules and getattr(sys.modules[name], "__byzmab_stamp__", None) == stamp:
+        return sys.modules[name]
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))  # so that it finds the files beside it
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None, "a file that ends in .py has a loader"
     module = importlib.util.module_from_spec(spec)
+    module.__byzmab_stamp__ = stamp  # type: ignore[attr-defined]
     sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise BadInput(f"{what}: importing {place} failed: {type(error).__name__}: {error}") from error
+    loader = spec.loader
+    _execute(what, place, lambda: loader.exec_module(module))
     return module
+
+
+def _exists(what: str, place: str) -> bool:
+    try:
+        return importlib.util.find_spec(place) is not None
+    except (ImportError, ValueError):
+        return False
+    except Exception as error:
+        raise BadInput(f"{what}: importing {place} failed: {type(error).__name__}: {error}") from error
+
+
+def _execute(what: str, place: str, load: Callable[[], Any]) -> Any:
+    try:
+        return load()
+    except (Exception, SystemExit) as error:
+        raise BadInput(f"{what}: importing {place} failed: {type(error).__name__}: {error}") from error

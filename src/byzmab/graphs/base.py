@@ -27,6 +27,7 @@ class Graph(Plugin):
     """
 
     kind: ClassVar[str] = "graph"
+    function: ClassVar[str] = "neighbours"
     neighbours: ClassVar[Any]
     random: ClassVar[bool] = False  # whether two draws can differ
 

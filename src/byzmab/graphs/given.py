@@ -3,10 +3,9 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import index
 from pathlib import Path
 from typing import Any, Self
-
-import networkx as nx
 
 from byzmab.core.compiler import compiled
 from byzmab.core.errors import BadInput
@@ -64,11 +63,15 @@ class Given(Graph):
     def from_networkx(cls, graph: Any, source: str = "networkx") -> Self:
         """From a networkx graph on agents 1..N; an edge of a directed one goes from teller to hearer."""
         agents = graph.number_of_nodes()
-        wanted = set(range(1, agents + 1))
-        strange = [name for name in graph.nodes if isinstance(name, bool) or name not in wanted]
-        if strange:
-            raise BadInput(f"graph {source!r} names agent {strange[0]!r}, but its {agents} agents are 1 to {agents}")
-        return cls.from_edges(agents, graph.to_directed().edges(), source)
+        try:
+            numbers = {name: index(name) for name in graph.nodes}
+        except TypeError:
+            numbers = {}
+        strange = [name for name in graph.nodes if not 1 <= numbers.get(name, 0) <= agents or isinstance(name, bool)]
+        if strange or len(set(numbers.values())) < agents:
+            shown = repr(strange[0]) if strange else "twice"
+            raise BadInput(f"graph {source!r} names agent {shown}, but its {agents} agents are 1 to {agents}")
+        return cls.from_edges(agents, ((numbers[a], numbers[b]) for a, b in graph.to_directed().edges()), source)
 
 
 @dataclass(frozen=True)
@@ -88,26 +91,34 @@ def read_graph(path: str) -> Given:
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
-        raise BadInput(
-            f"graph file {path!r} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise BadInput(f"graph file {path!r} is not JSON: {error.msg} at {where}") from None
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"graph file {path!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if not isinstance(data, dict) or not isinstance(data.get("nodes"), list):
         raise BadInput(f"graph file {path!r} has no list under the key 'nodes'; allowed: networkx's node-link format")
-    edges = next((key for key in ("edges", "links") if isinstance(data.get(key), list)), None)
-    if edges is None:
+    section = next((key for key in ("edges", "links") if isinstance(data.get(key), list)), None)
+    if section is None:
         raise BadInput(f"graph file {path!r} has no list under the key 'edges' or 'links'; allowed: node-link format")
-    names = {_entry(path, "nodes", node, "id") for node in data["nodes"]}
-    for edge in data[edges]:
-        for end in ("source", "target"):
-            if _entry(path, edges, edge, end) not in names:
+    directed = data.get("directed", False)
+    if not isinstance(directed, bool):
+        raise BadInput(f"graph file {path!r}: directed {directed!r} is not allowed; allowed: true or false")
+    agents = len(data["nodes"])
+    names = [_entry(path, "nodes", node, "id") for node in data["nodes"]]
+    wrong = [name for name in names if not 1 <= name <= agents]
+    if wrong or len(set(names)) < agents:
+        shown = wrong[0] if wrong else "twice"
+        raise BadInput(f"graph file {path!r} names agent {shown}, but its {agents} agents are 1 to {agents}")
+    edges = []
+    for edge in data[section]:
+        ends = tuple(_entry(path, section, edge, end) for end in ("source", "target"))
+        for name in ends:
+            if not 1 <= name <= agents:
                 raise BadInput(
-                    f"graph file {path!r}: an edge under {edges!r} names agent {edge[end]!r}, which does not exist"
+                    f"graph file {path!r}: an edge under {section!r} names agent {name}, which does not exist"
                 )
-    return Given.from_networkx(
-        nx.node_link_graph({"multigraph": False, "directed": False, "graph": {}, **data}, edges=edges), path
-    )
+        edges += [ends] if directed else [ends, ends[::-1]]
+    return Given.from_edges(agents, edges, path)  # type: ignore[arg-type]
 
 
 def _entry(path: str, section: str, item: Any, key: str) -> int:

@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 from byzmab.core.compiler import CACHE
 from byzmab.core.errors import BadInput
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.files import in_place
 from byzmab.simulation.result import Result
 from byzmab.simulation.run import simulate
 
@@ -42,8 +42,7 @@ class Shelf:
             except BadInput:
                 path.unlink()  # cut off in the middle, or broken since
         result = simulate(experiment, progress=progress, workers=self.workers)
-        unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-        result.save(unfinished)
-        unfinished.replace(path)
+        with in_place(path) as unfinished:
+            result.save(unfinished)
         self.computed += 1
         return result

@@ -1,9 +1,11 @@
 """Experiment files: TOML in and out, and the directory that a simulation leaves behind."""
 
 import json
+import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,35 +18,50 @@ from byzmab.simulation.settings import ABOUT
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+RUN_KEYS = {"workers": "a whole number of at least 1", "json": "true or false", "out": "a directory"}
 NAMING_FILES = ("graph", "attack", "filter", "policy")  # settings that may name a file
 
 
-def read_experiment(path: str | Path, changes: Mapping[str, Any] | None = None) -> Experiment:
-    """Read an experiment file; `changes` win over what it says."""
+def read_settings(path: str | Path) -> dict[str, Any]:
+    """The keys of an experiment file, checked by name; `time-varying` is as good as `time_varying`."""
     path = Path(path)
     text = _read(path)
     try:
-        settings = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadInput(f"experiment file {str(path)!r} is not TOML: {error}") from None
-    for key in settings:
-        if key not in ABOUT:
-            hint = nearest(key, ABOUT)
-            raise BadInput(
-                f"experiment file {str(path)!r}, line {_line_of(text, key)}: key {key!r} is not known; {hint}"
-            )
-    for key in NAMING_FILES:
-        settings[key] = _beside(path, settings[key]) if key in settings else None
-    settings = {key: value for key, value in settings.items() if value is not None}
+    settings = {}
+    for key, value in data.items():
+        name = key.replace("-", "_")
+        if name not in ABOUT and name not in RUN_KEYS:
+            place = f"experiment file {str(path)!r}, line {_line_of(text, key)}"
+            raise BadInput(f"{place}: key {key!r} is not known; {nearest(key, [*ABOUT, *RUN_KEYS])}")
+        settings[name] = _beside(path, value) if name in NAMING_FILES else value
+    return settings
+
+
+def read_experiment(path: str | Path, changes: Mapping[str, Any] | None = None) -> Experiment:
+    """Read an experiment file; `changes` win over what it says. How to run it, RUN_KEYS, is left to the caller."""
+    settings = {key: value for key, value in read_settings(path).items() if key in ABOUT}
     changes = dict(changes or {})
     try:
         return Experiment(**{**settings, **changes})
     except BadInput as error:
         key = str(error).partition(" ")[0]
         if key in settings and key not in changes:
-            place = f"experiment file {str(path)!r}, line {_line_of(text, key)}"
+            place = f"experiment file {str(path)!r}, line {_line_of(_read(Path(path)), key)}"
             raise BadInput(f"{place}: {error}") from None
         raise
+
+
+def run_options(path: str | Path | None) -> dict[str, Any]:
+    """How an experiment file wants to be run: workers, json, out."""
+    found = {} if path is None else {key: value for key, value in read_settings(path).items() if key in RUN_KEYS}
+    kinds = {"workers": int, "json": bool, "out": str}
+    for key, value in found.items():
+        if not isinstance(value, kinds[key]) or (key == "workers" and isinstance(value, bool)):
+            raise BadInput(f"{key} {value!r} is not allowed; allowed: {RUN_KEYS[key]}")
+    return found
 
 
 def open_experiment(path: str | Path | None, changes: Mapping[str, Any]) -> Experiment:
@@ -55,7 +72,7 @@ def open_experiment(path: str | Path | None, changes: Mapping[str, Any]) -> Expe
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise BadInput(
             f"experiment file {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}"
         ) from None
@@ -63,7 +80,7 @@ def _read(path: Path) -> str:
 
 def _line_of(text: str, key: str) -> int:
     for number, line in enumerate(text.splitlines(), 1):
-        if re.match(rf'\s*\[*["\']?{re.escape(key)}\b', line):
+        if re.match(rf'\s*\[*["\']?{re.escape(key).replace("_", "[-_]")}\b', line):
             return number
     return 1
 
@@ -80,9 +97,17 @@ def to_toml(experiment: Experiment, **changes: Any) -> str:
     """The experiment as a file that reproduces it, every setting explained; `changes` win."""
     lines = ["# byzmab simulate FILE.toml reproduces this experiment digit by digit."]
     for name, value in {**experiment.settings(), **changes}.items():
+        if name in NAMING_FILES and name not in changes:
+            value = _anywhere(value)
         if value is not None:
             lines += ["", f"# {ABOUT[name]}", f"{name} = {json.dumps(value, ensure_ascii=False)}"]
     return "\n".join(lines) + "\n"
+
+
+def _anywhere(value: str) -> str:
+    """A plug-in's file by its absolute path, so that the experiment file can be moved."""
+    name, colon, rest = value.partition(":")
+    return f"{Path(name).absolute()}{colon}{rest}" if name.endswith(".py") and Path(name).is_file() else value
 
 
 def make_directory(path: str | Path) -> Path:
@@ -100,17 +125,34 @@ def make_directory(path: str | Path) -> Path:
     return directory
 
 
+@contextmanager
+def in_place(path: Path) -> Iterator[Path]:
+    """A name beside `path` to write to; put in its place when all is written, so that no half file is ever seen."""
+    unfinished = path.with_name(f".{os.getpid()}-{path.name}")
+    try:
+        yield unfinished
+        unfinished.replace(path)
+    except OSError as error:
+        raise BadInput(f"file {str(path)!r} cannot be written: {error.strerror or error}") from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def write_result(result: Result, directory: Path) -> list[Path]:
-    """Write the result, the experiment that reproduces it and the regret figure; the files written."""
+    """Write the figure, the experiment that reproduces the result and, when these are there, the result itself."""
     graph, changes = result.experiment.parts.graph, {}
-    files = [directory / name for name in ("result.nc", "experiment.toml")]
+    files = save_figure(result.plot(), directory / "regret")
     if type(graph) is Given:  # edge by edge, so that the directory needs no other file
         files.append(directory / "graph.json")
-        write_graph(graph, files[-1])
+        with in_place(files[-1]) as path:
+            write_graph(graph, path)
         changes["graph"] = files[-1].name
-    result.save(files[0])
-    files[1].write_text(to_toml(result.experiment, **changes), encoding="utf-8")
-    return files + save_figure(result.plot(), directory / "regret")
+    files += [directory / "experiment.toml", directory / "result.nc"]
+    with in_place(files[-2]) as path:
+        path.write_text(to_toml(result.experiment, **changes), encoding="utf-8")
+    with in_place(files[-1]) as path:
+        result.save(path)
+    return files
 
 
 def save_figure(axes: "Axes", stem: Path) -> list[Path]:
@@ -119,5 +161,6 @@ def save_figure(axes: "Axes", stem: Path) -> list[Path]:
     assert figure is not None
     files = [stem.with_suffix(suffix) for suffix in (".png", ".pdf")]
     for file in files:
-        figure.savefig(file)
+        with in_place(file) as path:
+            figure.savefig(path)
     return files

@@ -121,16 +121,15 @@ class Result:
             with xarray.open_dataset(path, engine="h5netcdf") as data:
                 data.load()
             settings, edges = (json.loads(data.attrs[name]) for name in ("experiment", "edges"))
-        except (OSError, KeyError, ValueError) as error:
+            arrays = [data[name].values for name in ("round", "regret", "pulls", "messages", "mean")]
+            seconds = float(data.attrs["seconds"])
+        except (OSError, KeyError, ValueError, TypeError) as error:
             raise BadInput(f"result file {str(path)!r} cannot be read: {error}") from None
         if edges is not None:  # kept in the file, so that it needs no other
             settings["graph"] = Given(tuple(map(tuple, edges)), settings["graph"])
-        return cls(
-            Experiment(**settings),
-            data["round"].values,
-            data["regret"].values,
-            data["pulls"].values,
-            data["messages"].values,
-            data["mean"].values,
-            float(data.attrs["seconds"]),
-        )
+        try:
+            experiment = Experiment(**settings)
+        except TypeError as error:  # settings that another version knew
+            raise BadInput(f"result file {str(path)!r} is of another version: {error}") from None
+        rounds, regret, pulls, messages, means = arrays
+        return cls(experiment, rounds, regret, pulls, messages, means, seconds)

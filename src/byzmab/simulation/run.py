@@ -14,9 +14,10 @@ from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.experiment import Experiment, degree_warning
 from byzmab.simulation.result import Result
-from byzmab.simulation.stage import Stage, grid_of
+from byzmab.simulation.stage import Stage, bytes_of, grid_of
 
 BLOCK_SECONDS = 0.05  # how long the compiled loop plays before it looks up
+COMFORTABLE_BYTES = 600_000_000  # for all runs that are played at once, unless a number of workers is given
 LOOK_SECONDS = 0.1  # how often progress is told
 
 Progress = Callable[[int, int], None]
@@ -83,14 +84,15 @@ def simulate(
     `concurrent.futures.Executor`. `progress` is called with the rounds played and their total.
     """
     check_workers(workers)
+    workers = workers or _workers_that_fit(experiment)
     if message := degree_warning(experiment):
         warnings.warn(message, stacklevel=2)
     prepare(experiment)
     began = time.perf_counter()
     if executor is None:
-        outcomes = _on_threads(experiment, workers or os.cpu_count() or 1, progress)
+        outcomes = _on_threads(experiment, workers, progress)
     else:
-        outcomes = _on_executor(experiment, executor, workers or os.cpu_count() or 1, progress)
+        outcomes = _on_executor(experiment, executor, workers, progress)
     parts = experiment.parts
     shape = experiment.runs, parts.agents - experiment.byzantine
     rounds = grid_of(experiment)
@@ -103,6 +105,17 @@ def simulate(
         pulls[run] = np.diff(outcome.thirds, axis=0, prepend=0).transpose(1, 0, 2)
         messages[run], means[run] = outcome.messages, outcome.means
     return Result(experiment, rounds, regret, pulls, messages, means, time.perf_counter() - began)
+
+
+def _workers_that_fit(experiment: Experiment) -> int:
+    """As many workers as there are cores, fewer for runs so large that they would crowd the memory."""
+    need, there = bytes_of(experiment), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if need > 0.8 * there:
+        raise BadInput(
+            f"agents {experiment.parts.agents} on this graph take about {need / 1e9:.0f} GB a run; "
+            f"allowed: what fits into the {there / 1e9:.0f} GB of this machine"
+        )
+    return max(1, min(os.cpu_count() or 1, COMFORTABLE_BYTES // need))
 
 
 def _on_threads(experiment: Experiment, workers: int, progress: Progress | None) -> Iterator[tuple[int, Outcome]]:
@@ -130,8 +143,13 @@ def _on_executor(
         for first in range(0, experiment.runs, size)
     }
     waiting = len(futures)
-    for future in _as_completed(futures, lambda: total * (waiting - len(futures)) // waiting, experiment, progress):
-        yield from enumerate(future.result(), futures.pop(future))
+    try:
+        for future in _as_completed(futures, lambda: total * (waiting - len(futures)) // waiting, experiment, progress):
+            yield from enumerate(future.result(), futures.pop(future))
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        raise
 
 
 def _as_completed(

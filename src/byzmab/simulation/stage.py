@@ -52,6 +52,17 @@ def _uniforms(experiment: Experiment, run: int, purpose: int, count: int) -> Flo
     return draws.uniforms(draws.key_of(experiment.seed, run, purpose), count)
 
 
+def bytes_of(experiment: Experiment) -> int:
+    """About how much memory one run takes."""
+    parts = experiment.parts
+    agents, arms = parts.agents, parts.arms
+    edges = expected_edges(parts.graph, agents, experiment.byzantine) + agents
+    memory = min(experiment.memory, experiment.horizon) if experiment.time_varying or experiment.subset else 0
+    rows = agents * (memory + experiment.delay + 1) + edges * (memory + 1) * experiment.byzantine // agents
+    lists = (8 if memory else 3) * min(edges * (memory + 1), agents * agents)
+    return 8 * int(2 * rows * arms + lists + 8 * agents * arms + agents * grid_of(experiment).size)
+
+
 class Stage:
     """One run of an experiment, ready to be played."""
 
@@ -103,7 +114,7 @@ class Stage:
     def play(self, until: int) -> None:
         """Play up to a round, making room where it runs out."""
         record = self.board.record
-        while shortage := self._play(record, until, *self.loops):
+        while shortage := self._play_on(until):
             if shortage == FAULT:
                 raise BadInput(FAULTS[int(record["fault"])])
             if shortage == EDGES:
@@ -112,6 +123,12 @@ class Stage:
                 self._make_room_for_inboxes(2 * int(record["heard_room"]))
             elif shortage == LIES:
                 self._make_room_for_lies(2 * int(record["lie_room"]))
+
+    def _play_on(self, until: int) -> int:
+        try:
+            return int(self._play(self.board.record, until, *self.loops))
+        except Exception as error:  # nothing of ours raises there
+            raise BadInput(f"a plug-in failed while it was played: {type(error).__name__}: {error}") from error
 
     def _lay_settings(self, experiment: Experiment, run: int, grid: Any, notes: tuple[int, int]) -> None:
         parts, board = experiment.parts, self.board

@@ -41,6 +41,7 @@ class Filter(Plugin):
     """
 
     kind: ClassVar[str] = "filter"
+    function: ClassVar[str] = "believe"
     believe: ClassVar[Any]
     stale_when: ClassVar[int] = EVERY_ROUND  # which changes matter: see byzmab.core.board
     consistency: ClassVar[bool] = False  # whether step A comes first; some attacks look at it

@@ -25,6 +25,7 @@ class Policy(Plugin):
     """
 
     kind: ClassVar[str] = "policy"
+    function: ClassVar[str] = "choose"
     choose: ClassVar[Any]
 
     def loop(self) -> Any:
