@@ -85,29 +85,116 @@ def test_plugins_of_ones_own_keep_the_contract(plugin):
     check(plugin)
 
 
-def test_a_new_plugin_compiles_alone():
-    """The round loop, and the loops of the other parts, are not compiled again."""
-    plain = Experiment(agents=5, byzantine=1, f=1, horizon=20, runs=1)
-    Stage(plain, 0).play(20)
+def fresh(kind):
+    """A plug-in that nobody has compiled yet."""
 
     @compiled
     def lie(world, sender, receiver, knobs, notes, rng, report):
         report.pulls[0] = 3.0
 
-    class Fresh(Attack):
-        """Never seen before."""
+    @compiled
+    def believe(own_pulls, own_mean, pulls, means, f, kappa, time):
+        return own_mean, own_pulls, 0.0
 
-    Fresh.lie = staticmethod(lie)
+    @compiled
+    def choose(belief, time, rng):
+        return 1
+
+    @compiled
+    def neighbours(receiver, agents, byzantine, knobs, rng, out):
+        return 0
+
+    base, function = {
+        "attack": (Attack, lie),
+        "filter": (Filter, believe),
+        "policy": (Policy, choose),
+        "graph": (Graph, neighbours),
+    }[kind]
+    return type("Fresh", (base,), {base.function: staticmethod(function)})()
+
+
+@pytest.mark.parametrize(
+    ("kind", "loop"),
+    [("attack", "lie_all"), ("filter", "believe_all"), ("policy", "choose_all"), ("graph", "draw_all")],
+)
+def test_a_new_plugin_compiles_alone(kind, loop):
+    """The round loop, and the loops of the other parts, are not compiled again."""
+    plain = Experiment(agents=5, byzantine=1, f=1, horizon=20, runs=1)
+    Stage(plain, 0).play(20)
     names = []
     with watching_compilation(names.append):
-        Stage(plain.but(attack=Fresh()), 0).play(20)
+        Stage(plain.but(**{kind: fresh(kind)}), 0).play(20)
     loops = [
         name
         for name in names
         if name.startswith(("lie_all", "believe_all", "choose_all", "draw_all", "play", "exchange"))
     ]
     assert len(loops) == 1
-    assert loops[0].startswith("lie_all")
+    assert loops[0].startswith(loop)
+
+
+def test_an_attack_that_changes_the_world_is_caught():
+    @compiled
+    def lie(world, sender, receiver, knobs, notes, rng, report):
+        world.truths[0] = 0.0
+
+    class Vandal(Attack):
+        """Breaks what is not its own."""
+
+    Vandal.lie = staticmethod(lie)
+    with pytest.raises(AssertionError, match="means"):
+        check(Vandal())
+
+
+BROKEN = {
+    "attack": {
+        "class Mine(Attack): pass": "no function 'lie'",
+        "class Mine(Attack):\n    lie = staticmethod(lambda *a: None)": "not compiled",
+        "@compiled\ndef lie(world): pass\nclass Mine(Attack):\n    lie = staticmethod(lie)": "cannot be compiled",
+        "@compiled\ndef lie(world, sender, receiver, knobs, notes, rng, report):\n    report.nothing = 1\nclass Mine(Attack):\n    lie = staticmethod(lie)": "cannot be compiled",
+        "@compiled\ndef lie(world, sender, receiver, knobs, notes, rng, report):\n    raise ValueError('no')\nclass Mine(Attack):\n    lie = staticmethod(lie)": "ValueError",
+        "import sys; sys.exit(3)": "SystemExit",
+        "class Mine(Attack):\n    lie = staticmethod(compiled(lambda *a: None))\n    def __init__(self): raise KeyError('x')": "KeyError",
+    },
+    "policy": {
+        "@compiled\ndef choose(belief, time, rng): return 99999999\nclass Mine(Policy):\n    choose = staticmethod(choose)": "does not exist",
+        "@compiled\ndef choose(belief, time, rng): return -1\nclass Mine(Policy):\n    choose = staticmethod(choose)": "does not exist",
+        "@compiled\ndef choose(belief, time, rng): return None\nclass Mine(Policy):\n    choose = staticmethod(choose)": "cannot be compiled",
+    },
+    "filter": {
+        "@compiled\ndef believe(own_pulls, own_mean, pulls, means, f, kappa, time): return math.nan, own_pulls, 0.0\nclass Mine(Filter):\n    believe = staticmethod(believe)": "no number",
+        "@compiled\ndef believe(own_pulls, own_mean, pulls, means, f, kappa, time): return own_mean, own_pulls\nclass Mine(Filter):\n    believe = staticmethod(believe)": "cannot be compiled",
+    },
+    "graph": {
+        "@compiled\ndef neighbours(receiver, agents, byzantine, knobs, rng, out): out[0] = 77; return 1\nclass Mine(Graph):\n    neighbours = staticmethod(neighbours)": "named neighbours",
+        "@compiled\ndef neighbours(receiver, agents, byzantine, knobs, rng, out): return 1000\nclass Mine(Graph):\n    neighbours = staticmethod(neighbours)\n    def degrees(self, agents, byzantine): return np.ones(agents)": "named neighbours",
+    },
+}
+
+
+@pytest.mark.parametrize(("kind", "number"), [(kind, number) for kind in BROKEN for number in range(len(BROKEN[kind]))])
+def test_a_plugin_that_is_wrong_gets_one_sentence(kind, number, tmp_path):
+    source, words = list(BROKEN[kind].items())[number]
+    (tmp_path / "mine.py").write_text(
+        "import math\nimport numpy as np\nfrom byzmab import *\nfrom byzmab import compiled\n" + source
+    )
+    with pytest.raises(BadInput, match=words) as caught:
+        Stage(Experiment(**{kind: f"{tmp_path}/mine.py:Mine"}, horizon=20), 0).play(20)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_plugin_file_called_like_a_module_of_pythons_takes_nobodys_place(tmp_path, monkeypatch):
+    import json
+
+    (tmp_path / "json.py").write_text(
+        "from byzmab import Policy, compiled\n@compiled\ndef choose(belief, time, rng): return 0\nclass First(Policy):\n    choose = staticmethod(choose)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    for wanted in ("json.py:First", "json:First"):
+        assert type(PLUGINS["policy"].resolve(wanted)).__name__ == "First"
+    import json as again
+
+    assert again is json
 
 
 def test_a_policy_that_never_tries_an_arm_is_caught():

@@ -20,7 +20,7 @@ from byzmab.core.report import Belief
 from byzmab.graphs import Graph
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.run import simulate
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.stage import Stage, draw_means
 
 TRIALS = 200
 SMALL = Experiment(agents=6, byzantine=1, f=1, arms=(0.6, 0.5, 0.2), horizon=60, runs=2)
@@ -32,12 +32,22 @@ def check(plugin: Plugin) -> None:
     raise AssertionError(f"{plugin!r} is no filter, policy, attack or graph")
 
 
+LOOPS = ("believe_all", "choose_all", "lie_all", "draw_all", "play", "exchange")
+
+
 def _check_in_use(experiment: Experiment) -> None:
     """It runs, on its own compilation alone, and with the same digits whatever the number of workers."""
+    Stage(SMALL, 0).play(2)
     compiled: list[str] = []
     with watching_compilation(compiled.append):
-        Stage(experiment, 0)
-    assert "play" not in compiled, "the round loop was compiled again for a plug-in"
+        stage = Stage(experiment, 0)
+        stage.play(2)
+    loops = [name for name in compiled if name.startswith(LOOPS)]
+    assert len(loops) <= 1, f"more than its own loop was compiled for a plug-in: {loops}"
+    stage.play(experiment.horizon)
+    played = stage.board["pulls"].sum(axis=1)
+    assert (played == experiment.horizon + experiment.parts.arms).all(), "it changed the tallies, which are not its own"
+    assert np.array_equal(stage.board["truths"], draw_means(experiment, 0)), "it changed the arms' means"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # these networks are too small for f, and that is no fault of the plug-in
         first, second = (simulate(experiment, workers=workers) for workers in (1, 2))
@@ -110,7 +120,7 @@ def check_policy(policy: Policy) -> None:
 
 @check.register
 def check_attack(attack: Attack) -> None:
-    """It lies to any filter on any graph, also where a liar has no neighbour, and takes notes only on its own table."""
+    """It lies to any filter on any graph, also where a liar has no neighbour, and leaves the world as it is."""
     for graph in ("complete", "erdos-renyi:0.4", "star:1"):
         for filter in ("trimmed", "pooled"):
             for time_varying in (False, True):

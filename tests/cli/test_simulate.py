@@ -58,6 +58,31 @@ def test_flags_win_over_the_file_and_both_say_the_same(tmp_path):
     assert changed["experiment"]["attack"] == "none"
 
 
+def test_a_file_may_say_how_it_is_run(tmp_path):
+    (tmp_path / "e.toml").write_text(
+        'agents = 5\nbyzantine = 1\nhorizon = 50\nruns = 2\ntime-varying = true\njson = true\nworkers = 1\nout = "here"\n'
+    )
+    printed = json.loads(byzmab("simulate", "e.toml", cwd=tmp_path).stdout)
+    assert printed["experiment"]["time_varying"] is True
+    assert (tmp_path / "here" / "result.nc").exists()
+    (tmp_path / "bad.toml").write_text("workers = 0\n")
+    assert "workers 0" in byzmab("simulate", "bad.toml", cwd=tmp_path, code=2).stderr
+
+
+def test_a_result_killed_while_it_is_written_leaves_the_old_one_whole(tmp_path):
+    byzmab("simulate", *SMALL, "--out", tmp_path)
+    before = (tmp_path / "result.nc").read_bytes()
+    code = "import os, sys; from byzmab.simulation.result import Result\nResult.save = lambda self, path: (open(path, 'w').write('half'), os._exit(9))\nsys.argv = ['byzmab', *sys.argv[1:]]\nfrom byzmab.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "simulate", *SMALL, "--seed", "5", "--out", str(tmp_path)])
+    assert done.returncode == 9
+    assert (tmp_path / "result.nc").read_bytes() == before
+
+
+def test_what_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "result.nc").mkdir()
+    assert "result.nc" in byzmab("simulate", *SMALL, "--out", tmp_path, code=2).stderr
+
+
 def test_every_option_of_the_contract_is_a_flag():
     options = [
         "--kappa", "1.1,1.3,1.6,1.9", "--graph", "erdos-renyi:0.8", "--time-varying", "--filter", "trimmed", "--memory", "2",

@@ -168,7 +168,20 @@ def test_things_of_the_wrong_kind_are_refused(act):
 def test_numbers_of_numpy_are_numbers():
     agent = Agent(np.array(["a", "b"]))
     agent.reward("a", np.float32(0.5))
+    agent.to_json()
     assert agent.report().means[0] == 0.5
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[["a", -1, 0.0, 0]], [["a", 2, 3.0, 0]], [["a", 1, float("nan"), 0]], [["a", 1, 0.5, -1]], [["a", 1.5, 0.5, 0]]],
+)
+def test_a_state_that_no_agent_can_have_is_refused(rows):
+    state = json.loads(learn(Agent(["a", "b"]), {"a": 0.5, "b": 0.5}, 5).to_json())
+    with pytest.raises(BadInput, match="agent state"):
+        Agent.from_json(json.dumps({**state, "arms": rows + state["arms"][1:]}))
+    with pytest.raises(BadInput, match="agent state"):
+        Agent.from_json(json.dumps({**state, "time": 10**30}))
 
 
 def test_the_state_is_plain_json():

@@ -111,6 +111,9 @@ def test_links_are_read_as_edges_and_self_loops_left_out(tmp_path):
         ('{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 3}]}', "agent 3"),
         ('{"nodes": [{"id": 1}, {"id": 5}], "edges": []}', "agent 5"),
         ('{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1}]}', "target"),
+        ('{"nodes": [{"id": 1}, {"id": 1}], "edges": []}', "twice"),
+        ('{"nodes": [{"id": 1}], "edges": [], "directed": "no"}', "directed"),
+        ("[" * 100_000, "cannot be read"),
         ('{"nodes": [{"id": 0}, {"id": 1}], "edges": []}', "agent 0"),
     ],
 )

@@ -19,7 +19,8 @@ BAD = [
     ("attack", "extrem"), ("filter", "trimmd"), ("policy", "ubc"), ("graph", "complet"), ("algorithm", "resilent"),
     ("rewards", "bernouli"), ("rewards", "beta:-1"), ("rewards", "uniform:0.7"), ("rewards", "bernoulli:1"), ("rewards", []),
     ("attack", "constant:2"), ("attack", "constant:a"), ("attack", "alie:-1"), ("attack", "extreme:1"), ("attack", 3),
-    ("time_varying", "yes"), ("runs", True), ("horizon", "100"),
+    ("time_varying", "yes"), ("runs", True), ("horizon", "100"), ("rewards", 3), ("rewards", {"a": 1}), ("algorithm", ["a"]),
+    ("f", 5 * 10**18), ("horizon", 2**63), ("agents", 10**20), ("memory", 2**63 - 1), ("record", 10**20), ("arms", "random:" + "9" * 20),
 ]  # fmt: skip
 
 
@@ -149,5 +150,6 @@ def test_too_large_an_f_is_warned_of_once_and_names_at_most_ten():
     assert "10 neighbours for the paper's guarantee" in guarantee
     many = degree_warning(Experiment(agents=30, byzantine=2, f=2, graph="erdos-renyi:0.1"))
     assert "28 normal agents expect fewer: 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, …" in many
+    assert degree_warning(Experiment(graph="erdos-renyi:0.2", time_varying=True, memory=100)) is None
     star = degree_warning(Experiment(agents=6, byzantine=1, f=1, graph="star"))
     assert "4 normal agents have fewer: 2, 3, 4, 5" in star

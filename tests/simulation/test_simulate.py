@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from byzmab import BadInput, Experiment, Result, compare, simulate
+from byzmab.simulation.stage import Stage
 
 SMALL = Experiment(agents=5, byzantine=1, f=1, horizon=300, runs=6)
 
@@ -39,12 +40,28 @@ def test_another_seed_is_other_luck():
     assert not np.array_equal(simulate(SMALL).regret_values, simulate(SMALL.but(seed=1)).regret_values)
 
 
+def rewards_by_pull(experiment):
+    """The reward of every agent's m-th pull of every arm."""
+    stage = Stage(experiment, 0)
+    seen = {}
+    for time in range(experiment.horizon):
+        totals, pulls = stage.board["totals"].copy(), stage.board["pulls"].copy()
+        stage.play(time + 1)
+        for agent, arm in enumerate(stage.board["choices"].tolist()):
+            seen[agent, arm, pulls[agent, arm]] = stage.board["totals"][agent, arm] - totals[agent, arm]
+    return seen
+
+
 def test_two_algorithms_meet_the_same_luck():
-    """Agents that hear nobody are rewarded alike whatever the others' settings."""
-    alone = SMALL.but(filter="solo")
-    assert np.array_equal(
-        simulate(alone).regret_values, simulate(alone.but(attack="extreme", kappa=1.1, f=0)).regret_values
+    """The m-th pull of an arm by an agent is rewarded alike, whenever and whyever it is made."""
+    first, second = (
+        rewards_by_pull(SMALL.but(policy=policy, filter=filter))
+        for policy, filter in (("ucb", "trimmed"), ("softmax", "solo"))
     )
+    shared = set(first) & set(second)
+    assert len(shared) > 500
+    assert all(first[pull] == second[pull] for pull in shared)
+    assert len(set(first.values())) == 2
 
 
 def test_pulls_and_regret_agree():
@@ -83,14 +100,6 @@ def test_messages_are_counted(settings, messages):
     result = simulate(SMALL.but(**settings))
     assert result.message_counts.tolist() == [messages] * 6
     assert result.summary()["bytes"] == 6 * messages * 4 * 16
-
-
-@pytest.mark.filterwarnings("ignore:f = ")
-def test_hearing_few_neighbours_in_epochs_still_beats_being_alone():
-    """Section 8's savings: a third of the neighbours, half of the rounds."""
-    saving = Experiment(filter="pooled", attack="none", byzantine=0, subset=3, epoch=2, horizon=2000, runs=10)
-    saved = compare(saving, saving.but(filter="solo", subset=None, epoch=1))
-    assert saved.high < 0
 
 
 def test_the_summary_is_that_of_the_normal_agents_average():
@@ -159,7 +168,7 @@ def test_an_interruption_stops_every_worker():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        simulate(Experiment(runs=4, horizon=10**7), progress=interrupt)
+        simulate(Experiment(runs=4, horizon=10**9), progress=interrupt)  # would play for hours otherwise
 
 
 # Per-agent regret at T = 10⁴ and its standard error, from an independent reference implementation.
@@ -180,7 +189,7 @@ REFERENCE = {
 @pytest.mark.filterwarnings("ignore:f = ")
 @pytest.mark.parametrize("name", REFERENCE)
 def test_the_reference_figures_come_out(name):
-    """Forty runs, within three standard errors of the difference."""
+    """Two hundred runs, within three standard errors of the difference."""
     settings, expected, stderr = REFERENCE[name]
-    regret = simulate(Experiment(runs=40, **settings)).summary()["regret"]
+    regret = simulate(Experiment(runs=200, **settings)).summary()["regret"]
     assert abs(regret["mean"] - expected) < 3 * np.hypot(regret["stderr"], stderr)

@@ -56,7 +56,7 @@ def choose_all(board: Any) -> None:
         rng[0] = fold(keys[agent], time)
         choices[agent] = choose(Belief(estimates[agent], weights[agent], doubts[agent]), time, rng)
         if not 0 <= choices[agent] < arms:
-            board.fault = BAD_CHOICE
+            board.fault = board.fault or BAD_CHOICE  # the first fault is told
             choices[agent] = 0
 
 

@@ -1,0 +1,43 @@
+"""The cache of machine code: what it keeps, what it removes, and that it says when it compiles."""
+
+import os
+import subprocess
+import sys
+import time
+
+from byzmab.core import compiler
+
+SMALL = [sys.executable, "-m", "byzmab.cli.main", "simulate", "--runs", "1", "--horizon", "10"]
+
+
+def age(path, days):
+    then = time.time() - days * 86400
+    os.utime(path, (then, then))
+
+
+def test_only_what_is_ours_and_long_unused_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv("BYZMAB_CACHE_DIR", str(tmp_path))
+    old, recent = compiler.open_cache("old"), compiler.open_cache("recent")
+    age(old / compiler.MARKER, 30)
+    for stranger in (tmp_path / "thesis", tmp_path / "machine-code" / "thesis"):
+        stranger.mkdir()
+        age(stranger, 30)
+    mine = compiler.open_cache("mine")
+    assert not old.exists()
+    assert recent.exists() and mine.exists()
+    assert (tmp_path / "thesis").exists() and (tmp_path / "machine-code" / "thesis").exists()
+
+
+def test_nowhere_to_write_is_no_reason_to_fail(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("BYZMAB_CACHE_DIR", str(tmp_path / "file"))
+    assert compiler.open_cache("mine").is_dir()
+
+
+def test_the_first_run_says_that_it_compiles_and_the_second_does_not(tmp_path):
+    environment = {**os.environ, "BYZMAB_CACHE_DIR": str(tmp_path)}
+    notices = [
+        subprocess.run(SMALL, env=environment, capture_output=True, text=True, check=True).stderr for _ in range(2)
+    ]
+    assert "compiling" in notices[0]
+    assert "compiling" not in notices[1]
