@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: run test check bench docs clean chromium
+.PHONY: run reproduce test check bench docs clean chromium
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml constraints.txt
@@ -13,6 +13,10 @@ $(READY): pyproject.toml constraints.txt
 
 run: $(READY)
 	$(BIN)/byzmab reproduce all --out out
+
+# the same with more runs, for narrower intervals
+reproduce: $(READY)
+	$(BIN)/byzmab reproduce all --runs 200 --out out-200
 
 test: $(READY) chromium
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal

@@ -1,7 +1,7 @@
 """Run all benchmarks."""
 
-from benchmarks import agent, engine, growth, startup
+from benchmarks import agent, engine, growth, reproduce, startup
 
-for benchmark in (startup, engine, growth, agent):
+for benchmark in (startup, engine, growth, agent, reproduce):
     benchmark.main()
     print()

@@ -44,6 +44,7 @@ SETTINGS = {  # whole numbers that stay as they are while a run is played
     "memory": "rounds for which a report is remembered after it was heard",
     "subset": "how many neighbours are heard in a round; 0 for all",
     "time_varying": "1 if the graph is drawn anew in every round",
+    "graph_is_ours": "1 if the graph is not a user's own, and need not be checked in every round",
     "hears": "0 if nobody listens",
     "settled": "1 if reports keep their rows, so that changes can be followed from round to round",
     "history": "rounds of reports kept: memory + delay + 1",

@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 
 from byzmab.core.board import BAD_NEIGHBOUR, BoardType, floats, integers, words
-from byzmab.core.compiler import weave
+from byzmab.core.compiler import compiled, weave
 from byzmab.core.draws import fold
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import Floats, Integers, Words
@@ -59,6 +59,19 @@ def neighbours(receiver: int, agents: int, byzantine: int, knobs: Floats, rng: W
     raise NotImplementedError
 
 
+@compiled
+def ascends(names: Integers, count: int, receiver: int) -> bool:
+    """Whether the neighbours exist, ascend, and leave out the agent itself; ours do, by their tests."""
+    if not 0 <= count < names.size:
+        return False
+    before = -1
+    for place in range(count):
+        if not before < names[place] < names.size or names[place] == receiver:
+            return False
+        before = names[place]
+    return True
+
+
 def draw_all(board: Any) -> bool:
     """Draw every agent's neighbours for the time of sending; False where there is too little room."""
     agents = board.agents
@@ -74,12 +87,7 @@ def draw_all(board: Any) -> bool:
         starts[receiver] = edges
         rng[0] = fold(key, receiver)
         count = neighbours(receiver, agents, board.byzantine, knobs, rng, graph[edges : edges + agents])
-        before = -1
-        for edge in range(edges, edges + min(count, agents)):
-            if not before < graph[edge] < agents or graph[edge] == receiver:
-                board.fault = BAD_NEIGHBOUR
-            before = graph[edge]
-        if not 0 <= count < agents or board.fault != 0:
+        if board.graph_is_ours == 0 and not ascends(graph[edges : edges + agents], count, receiver):
             board.fault = BAD_NEIGHBOUR
             return True
         edges += count

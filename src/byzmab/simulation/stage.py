@@ -7,6 +7,7 @@ import numpy as np
 
 from byzmab.core import draws
 from byzmab.core.board import FAULTS, Board
+from byzmab.core.compiler import is_ours
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
 from byzmab.graphs import Graph
@@ -93,6 +94,7 @@ class Stage:
             memory=memory,
             subset=experiment.subset or 0,
             time_varying=experiment.time_varying and parts.graph.random,
+            graph_is_ours=is_ours(type(parts.graph).neighbours.py_func),
             hears=parts.filter.hears or baseline is not None,
             settled=always_same and history == 1 and experiment.epoch == 1,
             history=history,
