@@ -107,9 +107,10 @@ def test_claims_on_policies_need_both_numbers_of_arms():
 
 
 def test_the_formula_for_enough_neighbours_is_tested_on_drawn_graphs(monkeypatch):
-    assert decide("C12") == HOLDS
+    some = {"F2": kappas(90, 80, 85, 95)}
+    assert decide("C12", **some) == HOLDS
     monkeypatch.setattr(claims, "chance_of_enough", lambda q, agents, f: q**10)
-    assert decide("C12") == FAILS
+    assert decide("C12", **some) == FAILS
 
 
 @pytest.mark.parametrize("id", IDS)
@@ -127,6 +128,8 @@ def test_every_figure_of_the_paper_is_a_file_that_can_be_run(id):
         ('kind = "pie"', "kind 'pie'"),
         ('kind = "regret"\n[experiment]\nagent = 5', "did you mean 'agents'"),
         ('kind = "regret"\n[[curve]]\nf = 1', "label"),
+        ('kind = "frequency"\n[[curve]]\nlabel = "a"\n[[curve]]\nlabel = "b"', "2 curves"),
+        ('kind = "graph"\n[experiment]\ngraph = "complete"', "cannot be drawn"),
     ],
 )
 def test_a_broken_figure_file_is_refused(text, words):

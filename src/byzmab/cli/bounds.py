@@ -23,9 +23,11 @@ def bounds(
     with compiling_notice():
         from byzmab.core.errors import BadInput
         from byzmab.paper.bounds import measure
-        from byzmab.simulation.files import make_directory, open_experiment, save_figure
+        from byzmab.simulation.files import make_directory, open_experiment, run_options, save_figure
 
         experiment = open_experiment(file, changes if file is not None else {"runs": RUNS, **changes})
+        wanted = run_options(file)
+        json, out = json or wanted.get("json", False), out or wanted.get("out")
         if experiment.parts.baseline is not None:
             raise BadInput(f"algorithm {experiment.algorithm!r} has no bound here; allowed: resilient")
         directory = None if out is None else make_directory(out)

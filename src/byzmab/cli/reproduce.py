@@ -41,4 +41,5 @@ def reproduce(
     else:
         figures_table(reproduction.figures)
         claims_table(reproduction.claims)
-    note(f"{len(reproduction.figures)} figures in {reproduction.seconds:.0f} s; report: {directory / 'report.html'}")
+    figures_made = "1 figure" if len(reproduction.figures) == 1 else f"{len(reproduction.figures)} figures"
+    note(f"{figures_made} in {reproduction.seconds:.0f} s; report: {directory / 'report.html'}")

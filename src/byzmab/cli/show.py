@@ -155,7 +155,8 @@ def regret_table(results: Sequence[tuple[str, "Result"]]) -> None:
         settings, regret = summary["experiment"], summary["regret"]
         table.add_row(
             *([name] if named else []),
-            *(str(settings[key]) for key in ("filter", "policy", "attack", "graph")),
+            *result.experiment.algorithm_in_words(),
+            *(str(settings[key]) for key in ("attack", "graph")),
             *(_number(regret[key]) for key in ("mean", "std", "stderr")),
             f"{summary['messages']:,}",
             f"{summary['seconds']:.2f}",

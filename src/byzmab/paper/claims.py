@@ -13,7 +13,7 @@ import numpy as np
 
 from byzmab.core.report import Floats
 from byzmab.graphs import resolve_graph
-from byzmab.paper.figures import SOLO
+from byzmab.paper.figures import IDS, SOLO
 from byzmab.paper.reproduction import FigureData, final_difference
 from byzmab.theory.conditions import chance_of_enough
 
@@ -113,7 +113,7 @@ def decide_all(figures: Figures) -> dict[str, Claim]:
     """Decide every claim whose figures are there."""
     claims = {}
     for id, (statement, needed, test, judge) in JUDGES.items():
-        if all(name in figures for name in needed):
+        if all(name in figures for name in needed) and any(name in IDS for name in figures):
             outcome, evidence = judge(figures)
             claims[id] = Claim(id, statement, needed, test, outcome, evidence)
     return claims

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from byzmab.core.errors import BadInput, unknown
+from byzmab.graphs import Given
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.settings import ABOUT
 
@@ -19,6 +20,9 @@ KINDS = {
     "graph": "the graph, drawn",
     "frequency": "share of pulls per arm in each third of the horizon",
 }
+USUAL = (  # settings that every caption names; others where they are not as usual
+    "arms", "agents", "byzantine", "f", "kappa", "graph", "attack", "filter", "policy", "horizon", "runs", "seed",
+)  # fmt: skip
 HEADINGS = ("title", "label", "kind", "experiment", "curve")
 
 
@@ -49,25 +53,15 @@ class Figure:
             if all(other.settings()[name] == value for other in self.experiments.values())
         }
         shown = [
-            "arms",
-            "agents",
-            "byzantine",
-            "f",
-            "kappa",
-            "graph",
-            "time_varying",
-            "attack",
-            "filter",
-            "policy",
-            "rewards",
-            "algorithm",
-            "horizon",
-            "runs",
-            "seed",
+            name
+            for name in ABOUT
+            if name != "record" and (name in USUAL or first.settings()[name] != getattr(Experiment, name))
         ]
+        shown += [name for name in ABOUT if name not in common and name not in shown]
         parts = [f"{name.replace('_', ' ')} {_plain(common[name])}" for name in shown if name in common]
         varied = [name for name in shown if name not in common]
-        text = f"{self.title} (the paper's figure “{self.label}”). " + ", ".join(parts) + "."
+        origin = f" (the paper's figure “{self.label}”)" if self.id in IDS else ""
+        text = f"{self.title}{origin}. " + ", ".join(parts) + "."
         if varied:
             text += " Curves differ in " + ", ".join(varied) + "."
         if self.kind in ("regret", "agents"):
@@ -114,6 +108,7 @@ def parse_figure(id: str, text: str, **changes: Any) -> Figure:
     for curve in curves:
         settings = {key: value for key, value in curve.items() if key != "label"}
         experiments[str(curve["label"])] = Experiment(**{**common, **_settings(id, settings), **changes})
+    _check_kind(id, data["kind"], experiments)
     return Figure(
         id,
         str(data.get("title", id)),
@@ -123,6 +118,14 @@ def parse_figure(id: str, text: str, **changes: Any) -> Figure:
         alone(next(iter(experiments.values()))),
         text,
     )
+
+
+def _check_kind(id: str, kind: str, experiments: dict[str, Experiment]) -> None:
+    """Raise BadInput where a kind of figure cannot show these experiments."""
+    if kind != "regret" and len(experiments) != 1:
+        raise BadInput(f"figure {id!r} has {len(experiments)} curves; allowed: one for kind {kind!r}")
+    if kind == "graph" and not isinstance(next(iter(experiments.values())).parts.graph, Given):
+        raise BadInput(f"figure {id!r} cannot be drawn; allowed: firms, or a JSON file, for kind 'graph'")
 
 
 def _settings(id: str, settings: Any) -> dict[str, Any]:

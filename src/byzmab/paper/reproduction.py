@@ -29,12 +29,11 @@ class FigureData:
         """The curves: regret by run and round."""
         if self.figure.kind == "agents":
             (result,) = (result for label, result in self.results.items() if label != SOLO)
-            kappas = result.experiment.parts.kappas or ()
-            first = result.experiment.byzantine + 1
-            curves = {
-                f"agent {first + place}, kappa={kappa:g}": result.regret_values[:, place]
-                for place, kappa in enumerate(kappas)
-            }
+            first, kappas = result.experiment.byzantine + 1, result.experiment.parts.kappas
+            curves = {}
+            for place in range(result.regret_values.shape[1]):
+                kappa = "" if kappas is None else f", kappa={kappas[place]:g}"
+                curves[f"agent {first + place}{kappa}"] = result.regret_values[:, place]
             return {**curves, SOLO: self.results[SOLO].network_regret}
         return {label: result.network_regret for label, result in self.results.items()}
 

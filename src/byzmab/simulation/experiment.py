@@ -98,6 +98,13 @@ class Experiment:
         """The same experiment with some settings changed."""
         return replace(self, **changes)
 
+    def algorithm_in_words(self) -> tuple[str, str]:
+        """Filter and policy, or the baseline that stands for both."""
+        settings = self.settings()
+        if self.parts.baseline is not None:
+            return str(settings["algorithm"]), "-"
+        return str(settings["filter"]), str(settings["policy"])
+
     def settings(self) -> dict[str, Any]:
         """Every setting, resolved, as plain data that can be written to JSON or TOML."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}

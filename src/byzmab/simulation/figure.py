@@ -50,7 +50,7 @@ def dress(axes: "Axes", horizon: int) -> None:
 def draw_regret(result: "Result", axes: "Axes | None" = None, label: str | None = None) -> "Axes":
     """Draw one result; several calls on the same axes give several curves."""
     axes = new_axes() if axes is None else axes
-    settings = result.experiment.settings()
-    draw_band(axes, result.rounds, result.network_regret, label or f"{settings['filter']}, {settings['policy']}")
+    label = label or ", ".join(word for word in result.experiment.algorithm_in_words() if word != "-")
+    draw_band(axes, result.rounds, result.network_regret, label)
     dress(axes, result.experiment.horizon)
     return axes
