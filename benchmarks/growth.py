@@ -40,10 +40,8 @@ def main():
             print(f"{name:<28} {small / 1e6:8.2f} {middle / 1e6:8.2f} {large / 1e6:8.2f} {large / small:6.2f}")
     print("peak memory of N=10 000, 20 arms, 4 runs, GB (at most 1)")
     for memory, degree, horizon in ((0, 10, 1_000), (10, 10, 200), (100, 1, 120)):  # the peak comes when all is full
-        settings = (
-            f"agents=10_000, byzantine=1_000, f=1, arms='random:20', horizon={horizon}, runs=4, memory={memory}, "
-        )
-        settings += f"graph='erdos-renyi:{degree / 9_999}', time_varying=True"
+        settings = f"agents=10_000, byzantine=1_000, f=1, arms='random:20', horizon={horizon}, runs=4, "
+        settings += f"memory={memory}, graph='erdos-renyi:{degree / 9_999}', time_varying=True"
         done = subprocess.run(
             [sys.executable, "-c", MEMORY.format(settings)], capture_output=True, text=True, check=True
         )

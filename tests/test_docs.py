@@ -63,3 +63,10 @@ def test_the_examples_of_a_page_print_what_it_says(page, tmp_path, monkeypatch):
     text = BLOCK.sub(run, page.read_text())
     if WRITE:
         page.write_text(text)
+
+
+@pytest.mark.parametrize("name", ["ads", "relays"])
+def test_the_example_files_are_those_of_the_pages(name):
+    assert (ROOT / "examples" / f"{name}.toml").read_text().strip() in (
+        ROOT / "docs" / "examples" / f"{name}.md"
+    ).read_text()

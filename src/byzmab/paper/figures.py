@@ -52,12 +52,8 @@ class Figure:
             for name, value in first.settings().items()
             if all(other.settings()[name] == value for other in self.experiments.values())
         }
-        shown = [
-            name
-            for name in ABOUT
-            if name != "record" and (name in USUAL or first.settings()[name] != getattr(Experiment, name))
-        ]
-        shown += [name for name in ABOUT if name not in common and name not in shown]
+        unusual = {name for name in ABOUT if first.settings()[name] != getattr(Experiment, name)} - {"record"}
+        shown = [name for name in ABOUT if name in USUAL or name in unusual or name not in common]
         parts = [f"{name.replace('_', ' ')} {_plain(common[name])}" for name in shown if name in common]
         varied = [name for name in shown if name not in common]
         origin = f" (the paper's figure “{self.label}”)" if self.id in IDS else ""
