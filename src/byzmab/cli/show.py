@@ -90,15 +90,13 @@ def figures_table(figures: Mapping[str, "FigureData"]) -> None:
 
 def claims_table(claims: Mapping[str, "Claim"]) -> None:
     """Print the verdict on every claim, with its evidence."""
-    table = _table(
-        "what the paper claims, and what we find", ("claim", "the paper says", "verdict", "mean and 95 % interval"), ()
-    )
+    headings = ("claim", "the paper says, and the test", "verdict", "mean and 95 % interval")
+    table = _table("what the paper claims, and what we find", headings, ())
     colors = {"holds": "green", "fails": "red", "inconclusive": "yellow"}
     for id, item in claims.items():
-        verdict = f"[{colors[item.verdict]}]{item.verdict}[/]"
-        table.add_row(
-            id, item.statement, verdict, "\n".join(str(number).replace("[", "\\[") for number in item.evidence)
-        )
+        evidence = "\n".join(str(number).replace("[", "\\[") for number in item.evidence)
+        said = f"{item.statement}\n[dim]{item.test}[/dim]"
+        table.add_row(id, said, f"[{colors[item.verdict]}]{item.verdict}[/]", evidence)
     _print(table)
 
 
