@@ -28,8 +28,8 @@ def gather_honest(world: World, receiver: int, arm: int, out: Floats) -> int:
 def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
     """On the best arm the (f+1)-th smallest honest mean, elsewhere the (f+1)-th largest; one pull more than i.
 
-    Where f = 0 it is the second, as the paper says. All liars tell one receiver the same, so the first of them notes it for the others: the means in row 1,
-    the time and the receiver they are meant for in row 2.
+    Where f = 0 it is the second, as the paper says. All liars tell one receiver the same, so the first of them
+    notes it for the others: the means in row 1, the time and the receiver they are meant for in row 2.
     """
     honest, said = notes[0], notes[1]
     noted = notes[2, 0] == world.time + 1 and notes[2, 1] == receiver
