@@ -1,4 +1,4 @@
-"""The paper and SPEC, transcribed literally: plain Python, lists and sorted(), slow and obvious.
+"""The paper, as docs/reading.md reads it, transcribed literally: plain Python and sorted(), slow and obvious.
 
 Nothing here is shared with the package but the settings of an experiment. Draws are the same hashes
 (SplitMix64) written out again, so that both meet the same luck. Agents and arms count from 0; agents below B lie.
