@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 import types as python_types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,12 +31,17 @@ UNUSED_DAYS = 14  # machine code of another version that nobody loaded for so lo
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def _source_digest() -> str:
+def source_digest(*places: str) -> str:
+    """A digest of the package's source, all of it or what lies at some places in it."""
     digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted(file for place in places or ("",) for file in _sources(PACKAGE / place)):
         digest.update(str(path.relative_to(PACKAGE)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _sources(place: Path) -> Iterable[Path]:
+    return place.rglob("*.py") if place.is_dir() else [place]
 
 
 def _cache_root() -> Path:
@@ -66,7 +71,7 @@ def prune(mine: Path) -> None:
             shutil.rmtree(marker.parent, ignore_errors=True)
 
 
-CACHE = open_cache(_source_digest())
+CACHE = open_cache(source_digest())
 
 
 @contextmanager

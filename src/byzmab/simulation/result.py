@@ -1,6 +1,7 @@
 """The result of an experiment: regret, pulls and messages, with their statistics, figure and file."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +33,7 @@ class Result:
     message_counts: Integers  # run
     means: Floats  # run × arm: μ
     seconds: float  # of playing, compilation excluded
+    first: int = 0  # the number of its first run, where it holds only some runs of an experiment
 
     @cached_property
     def dataset(self) -> "xarray.Dataset":
@@ -47,7 +49,7 @@ class Result:
                 "mean": (("run", "arm"), self.means),
             },
             {
-                "run": np.arange(self.experiment.runs),
+                "run": self.first + np.arange(self.experiment.runs),
                 "agent": np.arange(byzantine + 1, self.experiment.parts.agents + 1),
                 "round": self.rounds,
                 "third": np.arange(1, 4),
@@ -132,4 +134,15 @@ class Result:
         except TypeError as error:  # settings that another version knew
             raise BadInput(f"result file {str(path)!r} is of another version: {error}") from None
         rounds, regret, pulls, messages, means = arrays
-        return cls(experiment, rounds, regret, pulls, messages, means, seconds)
+        return cls(experiment, rounds, regret, pulls, messages, means, seconds, int(data["run"][0]))
+
+    @classmethod
+    def join(cls, parts: Sequence["Result"]) -> "Result":
+        """One result of several that hold adjoining runs of the same experiment."""
+        regret, pulls, messages, means = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("regret_values", "pull_values", "message_counts", "means")
+        )
+        experiment = parts[0].experiment.but(runs=sum(part.experiment.runs for part in parts))
+        seconds = sum(part.seconds for part in parts)
+        return cls(experiment, parts[0].rounds, regret, pulls, messages, means, seconds, parts[0].first)

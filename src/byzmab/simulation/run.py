@@ -4,8 +4,9 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ COMFORTABLE_BYTES = 600_000_000  # for all runs that are played at once, unless 
 LOOK_SECONDS = 0.1  # how often progress is told
 
 Progress = Callable[[int, int], None]
+Watch = Callable[[int, int], None]
 
 
 class Outcome(NamedTuple):
@@ -36,29 +38,27 @@ class Stopped(Exception):
     """Raised in a worker when the others were interrupted."""
 
 
-def play_run(
-    experiment: Experiment, run: int, played: Integers | None = None, stop: threading.Event | None = None
-) -> Outcome:
-    """Play one run, block by block; `played[run]` tells how far it is, and `stop` ends it."""
+def play_run(experiment: Experiment, run: int, watch: Watch | None = None) -> Outcome:
+    """Play one run, block by block; `watch` is told the run and how far it is, and may raise to end it."""
     stage = Stage(experiment, run)
     board = stage.board
     rounds, done = 16, 0
     while done < experiment.horizon:
-        if stop is not None and stop.is_set():
-            raise Stopped
         began = time.perf_counter()
         done = min(done + rounds, experiment.horizon)
         stage.play(done)
         elapsed = time.perf_counter() - began
         rounds = max(1, int(rounds * min(4.0, BLOCK_SECONDS / max(elapsed, 1e-6))))
-        if played is not None:
-            played[run] = done
+        if watch is not None:
+            watch(run, done)
     return Outcome(board["regret"], board["thirds"], int(board.record["messages"]), board["truths"])
 
 
-def play_runs(experiment: Experiment, first: int, end: int) -> list[Outcome]:
+def play_runs(experiment: Experiment, first: int, end: int, watch: Watch | None = None) -> Result:
     """Play some runs one after the other: the unit of work for executors of other kinds."""
-    return [play_run(experiment, run) for run in range(first, end)]
+    began = time.perf_counter()
+    outcomes = ((run, play_run(experiment, run, watch)) for run in range(first, end))
+    return _gather(experiment.but(runs=end - first), outcomes, began, first)
 
 
 def prepare(experiment: Experiment) -> None:
@@ -89,10 +89,14 @@ def simulate(
         warnings.warn(message, stacklevel=2)
     prepare(experiment)
     began = time.perf_counter()
-    if executor is None:
-        outcomes = _on_threads(experiment, workers, progress)
-    else:
-        outcomes = _on_executor(experiment, executor, workers, progress)
+    if executor is not None:
+        parts = sorted(_on_executor(experiment, executor, workers, progress), key=lambda part: part.first)
+        return replace(Result.join(parts), seconds=time.perf_counter() - began)
+    return _gather(experiment, _on_threads(experiment, workers, progress), began)
+
+
+def _gather(experiment: Experiment, outcomes: Iterable[tuple[int, Outcome]], began: float, first: int = 0) -> Result:
+    """The result of runs, counted from `first`, that come in any order."""
     parts = experiment.parts
     shape = experiment.runs, parts.agents - experiment.byzantine
     rounds = grid_of(experiment)
@@ -101,10 +105,11 @@ def simulate(
     messages = np.empty(experiment.runs, np.int64)
     means = np.empty((experiment.runs, parts.arms))
     for run, outcome in outcomes:
-        regret[run] = outcome.regret
-        pulls[run] = np.diff(outcome.thirds, axis=0, prepend=0).transpose(1, 0, 2)
-        messages[run], means[run] = outcome.messages, outcome.means
-    return Result(experiment, rounds, regret, pulls, messages, means, time.perf_counter() - began)
+        place = run - first
+        regret[place] = outcome.regret
+        pulls[place] = np.diff(outcome.thirds, axis=0, prepend=0).transpose(1, 0, 2)
+        messages[place], means[place] = outcome.messages, outcome.means
+    return Result(experiment, rounds, regret, pulls, messages, means, time.perf_counter() - began, first)
 
 
 def _workers_that_fit(experiment: Experiment) -> int:
@@ -121,8 +126,14 @@ def _workers_that_fit(experiment: Experiment) -> int:
 def _on_threads(experiment: Experiment, workers: int, progress: Progress | None) -> Iterator[tuple[int, Outcome]]:
     """Runs as they finish; when interrupted, all threads end within a block."""
     played, stop = np.zeros(experiment.runs, np.int64), threading.Event()
+
+    def watch(run: int, done: int) -> None:
+        if stop.is_set():
+            raise Stopped
+        played[run] = done
+
     with ThreadPoolExecutor(min(workers, experiment.runs)) as pool:
-        futures = {pool.submit(play_run, experiment, run, played, stop): run for run in range(experiment.runs)}
+        futures = {pool.submit(play_run, experiment, run, watch): run for run in range(experiment.runs)}
         try:
             for future in _as_completed(futures, lambda: int(played.sum()), experiment, progress):
                 yield futures.pop(future), future.result()
@@ -134,7 +145,7 @@ def _on_threads(experiment: Experiment, workers: int, progress: Progress | None)
 
 def _on_executor(
     experiment: Experiment, executor: Executor, workers: int, progress: Progress | None
-) -> Iterator[tuple[int, Outcome]]:
+) -> Iterator[Result]:
     """The same on any executor, in blocks of runs, a few for each worker."""
     size = max(1, experiment.runs // (4 * workers))
     total = experiment.runs * experiment.horizon
@@ -145,7 +156,8 @@ def _on_executor(
     waiting = len(futures)
     try:
         for future in _as_completed(futures, lambda: total * (waiting - len(futures)) // waiting, experiment, progress):
-            yield from enumerate(future.result(), futures.pop(future))
+            futures.pop(future)
+            yield future.result()
     except BaseException:
         for future in futures:
             future.cancel()
