@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from byzmab.simulation.experiment import Experiment
     from byzmab.simulation.result import Result
     from byzmab.simulation.run import simulate
+    from byzmab.sweep.data import open_sweep
+    from byzmab.sweep.points import Sweep
+    from byzmab.sweep.run import run_sweep
+    from byzmab.sweep.store import Store
 
 __version__ = version("byzmab")
 
@@ -36,9 +40,13 @@ _HOMES = {
     "Policy": "core.policies",
     "Report": "core.report",
     "Result": "simulation.result",
+    "Store": "sweep.store",
+    "Sweep": "sweep.points",
     "World": "attacks",
     "compare": "simulation.compare",
     "compiled": "core.compiler",
+    "open_sweep": "sweep.data",
+    "run_sweep": "sweep.run",
     "simulate": "simulation.run",
 }
 
@@ -54,10 +62,14 @@ __all__ = [
     "Policy",
     "Report",
     "Result",
+    "Store",
+    "Sweep",
     "World",
     "__version__",
     "compare",
     "compiled",
+    "open_sweep",
+    "run_sweep",
     "simulate",
 ]
 

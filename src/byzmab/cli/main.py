@@ -10,6 +10,7 @@ from byzmab.cli.bounds import bounds
 from byzmab.cli.listing import show_list
 from byzmab.cli.reproduce import reproduce
 from byzmab.cli.simulate import simulate
+from byzmab.cli.sweep import sweep
 
 app = typer.Typer(
     name="byzmab",
@@ -20,6 +21,7 @@ app = typer.Typer(
 )
 app.command("simulate")(simulate)
 app.command("reproduce")(reproduce)
+app.command("sweep")(sweep)
 app.command("bounds")(bounds)
 app.command("list")(show_list)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from byzmab.paper.claims import Claim
     from byzmab.paper.reproduction import FigureData
     from byzmab.simulation.result import Result
+    from byzmab.sweep.data import SweepData
 
 
 def print_json(value: Any) -> None:
@@ -138,6 +139,17 @@ def _print(table: "Table") -> None:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
+
+
+def sweep_table(data: "SweepData") -> None:
+    """Print the regret of every point of a sweep, with its bootstrap interval."""
+    headings = ("regret", "95 % interval", "stderr", "runs")
+    table = _table("regret per normal agent at the horizon", [name.replace("_", " ") for name in data.varied], headings)
+    for row in data.table.to_dict("records"):
+        interval = f"{row['low']:.2f} … {row['high']:.2f}"
+        names = (str(row[name]) for name in data.varied)
+        table.add_row(*names, _number(row["mean"]), interval, _number(row["stderr"]), str(row["runs"]))
+    _print(table)
 
 
 def regret_table(results: Sequence[tuple[str, "Result"]]) -> None:

@@ -72,7 +72,7 @@ class Bounds:
 
 def measure(experiment: Experiment, progress: Callable[[int, int], None] | None = None) -> Bounds:
     """Play every run round by round, recording g = n / w of every normal agent and arm."""
-    grid = grid_of(experiment)
+    grid = grid_of(experiment.horizon, experiment.record)
     byzantine, normal = experiment.byzantine, experiment.parts.agents - experiment.byzantine
     shape = experiment.runs, normal, grid.size
     regret, plain, tight = np.empty(shape), np.empty(shape), np.empty(shape[:2])

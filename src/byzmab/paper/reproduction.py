@@ -12,8 +12,8 @@ import numpy as np
 
 from byzmab.core.report import Floats
 from byzmab.paper.figures import SOLO, Figure
-from byzmab.paper.shelf import Shelf
 from byzmab.simulation.result import Result
+from byzmab.sweep.store import Store
 
 Progress = Callable[[str, float], None]
 
@@ -83,7 +83,7 @@ def reproduce(
 ) -> Reproduction:
     """Simulate and draw figures one after the other, then decide the claims that they carry.
 
-    Whatever is finished stays: results on the shelf in `out`, and each figure as soon as it is drawn. `progress` is
+    Whatever is finished stays: results in the store in `out`, and each figure as soon as it is drawn. `progress` is
     called with the figure's name and the share of all rounds that is done.
     """
     from byzmab.paper.claims import decide_all
@@ -91,7 +91,7 @@ def reproduce(
     from byzmab.paper.report import write_report
 
     began = time.perf_counter()
-    shelf = Shelf(out / "results", workers)
+    store = Store(out / "results")
     reproduction = Reproduction()
     work = [sum(_rounds(experiment) for experiment in figure.all_experiments().values()) for figure in figures]
     done, total = 0, max(1, sum(work))
@@ -107,7 +107,7 @@ def reproduce(
                     if progress is not None:
                         progress(id, (before + size * played / of) / total)
 
-                results[label] = shelf.get(experiment, tell)
+                results[label] = store.get(experiment, tell, workers)
                 done += _rounds(experiment)
             data = FigureData(figure, results)
             reproduction.figures[figure.id] = data

@@ -6,6 +6,7 @@ from byzmab.core.report import Floats, Integers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from byzmab.simulation.result import Result
 
@@ -20,11 +21,16 @@ STYLES: list[tuple[str, str | tuple[int, tuple[int, ...]]]] = [
 ALONE: tuple[str, tuple[int, tuple[int, int]]] = ("#666666", (0, (1, 1)))
 
 
-def new_axes() -> "Axes":
-    """Axes for a figure fit for a paper, made without a display."""
+def new_figure(width: float = 6.0, height: float = 4.0) -> "Figure":
+    """A figure fit for a paper, in inches, made without a display."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(6.0, 4.0), dpi=150, layout="constrained").subplots()
+    return Figure(figsize=(width, height), dpi=150, layout="constrained")
+
+
+def new_axes() -> "Axes":
+    """The axes of a figure that has only those."""
+    return new_figure().subplots()
 
 
 def draw_band(axes: "Axes", rounds: Integers, values: Floats, label: str, alone: bool = False) -> None:

@@ -4,7 +4,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,26 +17,43 @@ from byzmab.simulation.settings import ABOUT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 RUN_KEYS = {"workers": "a whole number of at least 1", "json": "true or false", "out": "a directory"}
 NAMING_FILES = ("graph", "attack", "filter", "policy")  # settings that may name a file
 
 
 def read_settings(path: str | Path) -> dict[str, Any]:
-    """The keys of an experiment file, checked by name; `time-varying` is as good as `time_varying`."""
+    """The keys of an experiment file, checked by name."""
     path = Path(path)
-    text = _read(path)
+    text = _read(path, "experiment file")
+
+    def place(key: str) -> str:
+        return f"experiment file {str(path)!r}, line {_line_of(text, key)}"
+
+    return settings_of(parse_toml(path, "experiment file"), path, place, [*ABOUT, *RUN_KEYS])
+
+
+def parse_toml(path: Path, what: str) -> dict[str, Any]:
+    """The content of a TOML file; `what` it is, for messages."""
     try:
-        data = tomllib.loads(text)
+        return tomllib.loads(_read(path, what))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadInput(f"experiment file {str(path)!r} is not TOML: {error}") from None
+        raise BadInput(f"{what} {str(path)!r} is not TOML: {error}") from None
+
+
+def settings_of(
+    table: Mapping[str, Any], path: Path, place: Callable[[str], str], known: Collection[str]
+) -> dict[str, Any]:
+    """A table's settings, checked by name; `-` is as good as `_`. `place` tells where a key is."""
     settings = {}
-    for key, value in data.items():
+    for key, value in table.items():
         name = key.replace("-", "_")
-        if name not in ABOUT and name not in RUN_KEYS:
-            place = f"experiment file {str(path)!r}, line {_line_of(text, key)}"
-            raise BadInput(f"{place}: key {key!r} is not known; {nearest(key, [*ABOUT, *RUN_KEYS])}")
-        settings[name] = _beside(path, value) if name in NAMING_FILES else value
+        if name not in known:
+            raise BadInput(f"{place(key)}: key {key!r} is not known; {nearest(key, known)}")
+        if name in NAMING_FILES:
+            value = [_beside(path, item) for item in value] if isinstance(value, list) else _beside(path, value)
+        settings[name] = value
     return settings
 
 
@@ -49,14 +66,20 @@ def read_experiment(path: str | Path, changes: Mapping[str, Any] | None = None) 
     except BadInput as error:
         key = str(error).partition(" ")[0]
         if key in settings and key not in changes:
-            place = f"experiment file {str(path)!r}, line {_line_of(_read(Path(path)), key)}"
+            place = f"experiment file {str(path)!r}, line {_line_of(_read(Path(path), 'experiment file'), key)}"
             raise BadInput(f"{place}: {error}") from None
         raise
 
 
 def run_options(path: str | Path | None) -> dict[str, Any]:
     """How an experiment file wants to be run: workers, json, out."""
-    found = {} if path is None else {key: value for key, value in read_settings(path).items() if key in RUN_KEYS}
+    if path is None:
+        return {}
+    return check_run_options({key: value for key, value in read_settings(path).items() if key in RUN_KEYS})
+
+
+def check_run_options(found: dict[str, Any]) -> dict[str, Any]:
+    """Options of running as they were found, or BadInput."""
     kinds = {"workers": int, "json": bool, "out": str}
     for key, value in found.items():
         if not isinstance(value, kinds[key]) or (key == "workers" and isinstance(value, bool)):
@@ -69,13 +92,11 @@ def open_experiment(path: str | Path | None, changes: Mapping[str, Any]) -> Expe
     return Experiment(**changes) if path is None else read_experiment(path, changes)
 
 
-def _read(path: Path) -> str:
+def _read(path: Path, what: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise BadInput(
-            f"experiment file {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}"
-        ) from None
+        raise BadInput(f"{what} {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _line_of(text: str, key: str) -> int:
@@ -98,13 +119,13 @@ def to_toml(experiment: Experiment, **changes: Any) -> str:
     lines = ["# byzmab simulate FILE.toml reproduces this experiment digit by digit."]
     for name, value in {**experiment.settings(), **changes}.items():
         if name in NAMING_FILES and name not in changes:
-            value = _anywhere(value)
+            value = anywhere(value)
         if value is not None:
             lines += ["", f"# {ABOUT[name]}", f"{name} = {json.dumps(value, ensure_ascii=False)}"]
     return "\n".join(lines) + "\n"
 
 
-def _anywhere(value: str) -> str:
+def anywhere(value: str) -> str:
     """A plug-in's file by its absolute path, so that the experiment file can be moved."""
     name, colon, rest = value.partition(":")
     return f"{Path(name).absolute()}{colon}{rest}" if name.endswith(".py") and Path(name).is_file() else value
@@ -155,9 +176,9 @@ def write_result(result: Result, directory: Path) -> list[Path]:
     return files
 
 
-def save_figure(axes: "Axes", stem: Path) -> list[Path]:
-    """Write the figure of some axes as PNG and PDF; the files written."""
-    figure = axes.get_figure(root=True)
+def save_figure(drawn: "Axes | Figure", stem: Path) -> list[Path]:
+    """Write a figure, or that of some axes, as PNG and PDF; the files written."""
+    figure = drawn.get_figure(root=True)
     assert figure is not None
     files = [stem.with_suffix(suffix) for suffix in (".png", ".pdf")]
     for file in files:

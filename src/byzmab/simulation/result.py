@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -135,6 +135,20 @@ class Result:
             raise BadInput(f"result file {str(path)!r} is of another version: {error}") from None
         rounds, regret, pulls, messages, means = arrays
         return cls(experiment, rounds, regret, pulls, messages, means, seconds, int(data["run"][0]))
+
+    def cut(self, low: int, high: int) -> "Result":
+        """The runs at some places, from `low` to before `high`."""
+        whole = self.experiment.runs
+        return replace(
+            self,
+            experiment=self.experiment.but(runs=high - low),
+            regret_values=self.regret_values[low:high],
+            pull_values=self.pull_values[low:high],
+            message_counts=self.message_counts[low:high],
+            means=self.means[low:high],
+            seconds=self.seconds * (high - low) / whole,
+            first=self.first + low,
+        )
 
     @classmethod
     def join(cls, parts: Sequence["Result"]) -> "Result":

@@ -77,29 +77,30 @@ def simulate(
     executor: Executor | None = None,
     progress: Progress | None = None,
     workers: int | None = None,
+    first: int = 0,
 ) -> Result:
-    """Simulate all runs of an experiment.
+    """Simulate all runs of an experiment, numbered from `first` on.
 
     Runs are spread over `workers` threads, as many as there are cores if not given, or over any
     `concurrent.futures.Executor`. `progress` is called with the rounds played and their total.
     """
     check_workers(workers)
-    workers = workers or _workers_that_fit(experiment)
+    workers = workers or workers_that_fit(experiment)
     if message := degree_warning(experiment):
         warnings.warn(message, stacklevel=2)
     prepare(experiment)
     began = time.perf_counter()
     if executor is not None:
-        parts = sorted(_on_executor(experiment, executor, workers, progress), key=lambda part: part.first)
+        parts = sorted(_on_executor(experiment, first, executor, workers, progress), key=lambda part: part.first)
         return replace(Result.join(parts), seconds=time.perf_counter() - began)
-    return _gather(experiment, _on_threads(experiment, workers, progress), began)
+    return _gather(experiment, _on_threads(experiment, first, workers, progress), began, first)
 
 
-def _gather(experiment: Experiment, outcomes: Iterable[tuple[int, Outcome]], began: float, first: int = 0) -> Result:
+def _gather(experiment: Experiment, outcomes: Iterable[tuple[int, Outcome]], began: float, first: int) -> Result:
     """The result of runs, counted from `first`, that come in any order."""
     parts = experiment.parts
     shape = experiment.runs, parts.agents - experiment.byzantine
-    rounds = grid_of(experiment)
+    rounds = grid_of(experiment.horizon, experiment.record)
     regret = np.empty((*shape, rounds.size))
     pulls = np.empty((*shape, 3, parts.arms), np.int32)
     messages = np.empty(experiment.runs, np.int64)
@@ -112,7 +113,7 @@ def _gather(experiment: Experiment, outcomes: Iterable[tuple[int, Outcome]], beg
     return Result(experiment, rounds, regret, pulls, messages, means, time.perf_counter() - began, first)
 
 
-def _workers_that_fit(experiment: Experiment) -> int:
+def workers_that_fit(experiment: Experiment) -> int:
     """As many workers as there are cores, fewer for runs so large that they would crowd the memory."""
     need, there = bytes_of(experiment), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if need > 0.8 * there:
@@ -123,17 +124,19 @@ def _workers_that_fit(experiment: Experiment) -> int:
     return max(1, min(os.cpu_count() or 1, COMFORTABLE_BYTES // need))
 
 
-def _on_threads(experiment: Experiment, workers: int, progress: Progress | None) -> Iterator[tuple[int, Outcome]]:
+def _on_threads(
+    experiment: Experiment, first: int, workers: int, progress: Progress | None
+) -> Iterator[tuple[int, Outcome]]:
     """Runs as they finish; when interrupted, all threads end within a block."""
     played, stop = np.zeros(experiment.runs, np.int64), threading.Event()
 
     def watch(run: int, done: int) -> None:
         if stop.is_set():
             raise Stopped
-        played[run] = done
+        played[run - first] = done
 
     with ThreadPoolExecutor(min(workers, experiment.runs)) as pool:
-        futures = {pool.submit(play_run, experiment, run, watch): run for run in range(experiment.runs)}
+        futures = {pool.submit(play_run, experiment, run, watch): run for run in range(first, first + experiment.runs)}
         try:
             for future in _as_completed(futures, lambda: int(played.sum()), experiment, progress):
                 yield futures.pop(future), future.result()
@@ -144,14 +147,14 @@ def _on_threads(experiment: Experiment, workers: int, progress: Progress | None)
 
 
 def _on_executor(
-    experiment: Experiment, executor: Executor, workers: int, progress: Progress | None
+    experiment: Experiment, first: int, executor: Executor, workers: int, progress: Progress | None
 ) -> Iterator[Result]:
     """The same on any executor, in blocks of runs, a few for each worker."""
     size = max(1, experiment.runs // (4 * workers))
     total = experiment.runs * experiment.horizon
     futures = {
-        executor.submit(play_runs, experiment, first, min(first + size, experiment.runs)): first
-        for first in range(0, experiment.runs, size)
+        executor.submit(play_runs, experiment, first + start, first + min(start + size, experiment.runs)): start
+        for start in range(0, experiment.runs, size)
     }
     waiting = len(futures)
     try:

@@ -25,10 +25,9 @@ KEYS = {
 }
 
 
-def grid_of(experiment: Experiment) -> Any:
+def grid_of(horizon: int, record: int) -> Any:
     """The rounds on which regret is recorded: about `record` of them, evenly spread, the last included."""
-    points = min(experiment.record, experiment.horizon)
-    return np.unique(np.linspace(0, experiment.horizon, points + 1).round().astype(np.int64))[1:]
+    return np.unique(np.linspace(0, horizon, min(record, horizon) + 1).round().astype(np.int64))[1:]
 
 
 def draw_means(experiment: Experiment, run: int) -> Floats:
@@ -61,7 +60,8 @@ def bytes_of(experiment: Experiment) -> int:
     memory = min(experiment.memory, experiment.horizon) if experiment.time_varying or experiment.subset else 0
     rows = agents * (memory + experiment.delay + 1) + edges * (memory + 1) * experiment.byzantine // agents
     lists = (8 if memory else 3) * min(edges * (memory + 1), agents * agents)
-    return 8 * int(2 * rows * arms + lists + 8 * agents * arms + agents * grid_of(experiment).size)
+    recorded = agents * min(experiment.record, experiment.horizon)
+    return 8 * int(2 * rows * arms + lists + 8 * agents * arms + recorded)
 
 
 class Stage:
@@ -75,7 +75,7 @@ class Stage:
         memory = 0 if always_same else min(experiment.memory, experiment.horizon)
         history = memory + experiment.delay + 1
         notes = parts.attack.notes_shape(agents, arms, byzantine)
-        grid = grid_of(experiment)
+        grid = grid_of(experiment.horizon, experiment.record)
         baseline = parts.baseline
         own = (parts.filter.loop(), parts.policy.loop()) if baseline is None else (baseline.decide, baseline.update)
         self.loops = (parts.graph.loop(), parts.attack.loop(), *own)

@@ -1,0 +1,61 @@
+"""byzmab sweep: a grid of experiments, kept in a directory that is resumed, shared and merged."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from byzmab.cli.options import Json, Workers, takes_experiment
+
+OUT = typer.Option(help="directory of results; what is in it is not computed again; sweeps if not given", metavar="DIR")
+EXECUTOR = typer.Option(help="where to compute: local, threads of this process, or dask")
+ADDRESS = typer.Option(help="of a Dask scheduler; a cluster on this machine if not given", show_default=False)
+TABLE = typer.Option(
+    "--table", help="show the regret of every point; without FILE.toml of all that is in the directory"
+)
+PLOT = typer.Option("--plot", help="draw the same as small multiples, sweep.png and sweep.pdf in the directory")
+
+
+@takes_experiment
+def sweep(
+    file: Path | None,
+    changes: dict[str, Any],
+    executor: Annotated[str, EXECUTOR] = "local",
+    address: Annotated[str | None, ADDRESS] = None,
+    workers: Workers = None,
+    table: Annotated[bool, TABLE] = False,
+    plot: Annotated[bool, PLOT] = False,
+    json: Json = False,
+    out: Annotated[Path | None, OUT] = None,
+) -> None:
+    """Run every combination of settings that a sweep file names, or show what sweeps have left in a directory."""
+    from byzmab.cli.show import compiling_notice, note, print_json, progress_bar, sweep_table, warnings_to_stderr
+
+    with compiling_notice(), warnings_to_stderr():
+        from byzmab.core.errors import BadInput
+        from byzmab.simulation.files import make_directory, save_figure
+        from byzmab.sweep.data import open_sweep
+        from byzmab.sweep.executors import open_executor
+        from byzmab.sweep.points import Sweep
+        from byzmab.sweep.run import run_sweep
+        from byzmab.sweep.store import Store
+
+        if file is None and (changes or not (table or plot or json)):
+            raise BadInput("sweep file is missing; allowed: FILE.toml, or only --out with --table, --plot or --json")
+        wanted = None if file is None else Sweep.read(file, changes)
+        options = {} if wanted is None else wanted.options
+        directory = make_directory(out or options.get("out", "sweeps"))
+        store = Store(directory)
+        if wanted is not None:
+            workers = options.get("workers") if workers is None else workers
+            with open_executor(executor, address, workers) as (pool, count), progress_bar("sweeping") as progress:
+                run_sweep(wanted.points, store, pool, count or workers, progress, note)
+        data = open_sweep(directory, wanted)
+    if json or options.get("json", False):
+        print_json({"points": data.summary(), "computed": store.computed, "reused": store.reused})
+    elif table or not plot:
+        sweep_table(data)
+    if plot:
+        for path in save_figure(data.plot(), directory / "sweep"):
+            note(f"wrote {path}")
+    note(f"{store.computed} blocks computed, {store.reused} reused, in {directory}")

@@ -1,0 +1,164 @@
+"""The results of sweeps, opened: a table by point, a tidy table by run, and one lazy array over all dimensions."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from byzmab.core.errors import BadInput
+from byzmab.core.report import Floats, Integers
+from byzmab.simulation.settings import ABOUT
+from byzmab.simulation.stage import grid_of
+from byzmab.sweep.identity import algorithm_version
+from byzmab.sweep.points import Sweep
+from byzmab.sweep.statistics import describe, interval_of_mean
+from byzmab.sweep.store import Block, Store, blocks_in, unpack
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+    from matplotlib.figure import Figure
+
+BLOCKS_IN_MEMORY = 64
+read_block = lru_cache(maxsize=BLOCKS_IN_MEMORY)(unpack)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One experiment of a sweep, with the blocks that hold its runs."""
+
+    settings: Mapping[str, Any]
+    blocks: Sequence[Block]  # by first run
+    runs: int  # those from 0 on count
+
+    def pieces(self) -> Iterator[tuple[Integers, Floats]]:
+        """Numbers of runs, and their regret by run, normal agent and round; each run once."""
+        reached = 0
+        for block in self.blocks:
+            low, high = max(block.first, reached), min(block.end, self.runs)
+            if low < high:
+                yield np.arange(low, high), read_block(block).regret[low - block.first : high - block.first]
+            reached = max(reached, block.end)
+
+    @cached_property
+    def final(self) -> Floats:
+        """Regret at the horizon by run, averaged over the normal agents."""
+        return np.concatenate([regret[:, :, -1].mean(axis=1) for _, regret in self.pieces()])
+
+    @property
+    def rounds(self) -> Integers:
+        """The rounds on which regret was recorded."""
+        return grid_of(self.settings["horizon"], self.settings["record"])  # type: ignore[no-any-return]
+
+    def label(self, setting: str) -> Any:
+        """The value of a setting as a coordinate: a number, or a text."""
+        value = self.settings[setting]
+        if isinstance(value, list):
+            return ",".join(map(str, value))
+        return "none" if value is None else value
+
+
+class SweepData:
+    """The points of a sweep, read from disk when they are looked at."""
+
+    def __init__(self, points: Sequence[Point], varied: Sequence[str] | None = None) -> None:
+        self.points = list(points)
+        self.varied = _varied(self.points) if varied is None else list(varied)
+
+    def summary(self) -> list[dict[str, Any]]:
+        """For every point its settings and its regret at the horizon: the points of `byzmab sweep --json`."""
+        return [{"settings": dict(point.settings), "regret": describe(point.final)} for point in self.points]
+
+    @cached_property
+    def table(self) -> "pandas.DataFrame":
+        """A row for every point: what was varied, and the mean regret with its 95 % bootstrap interval."""
+        import pandas
+
+        rows = []
+        for point in self.points:
+            low, high = interval_of_mean(point.final)
+            names = {name: point.label(name) for name in self.varied}
+            rows.append({**names, **describe(point.final), "low": low, "high": high})
+        return pandas.DataFrame(rows)
+
+    @cached_property
+    def frame(self) -> "pandas.DataFrame":
+        """A tidy table: a row for every point and run, with the regret at the horizon."""
+        import pandas
+
+        tables = []
+        for point in self.points:
+            names = {name: point.label(name) for name in self.varied}
+            runs = np.concatenate([numbers for numbers, _ in point.pieces()])
+            tables.append(pandas.DataFrame({**names, "run": runs, "regret": point.final}))
+        return pandas.concat(tables, ignore_index=True)
+
+    @cached_property
+    def dataset(self) -> "xarray.Dataset":
+        """Regret by everything that was varied, run, agent and round; only what is looked at is read from disk.
+
+        Agents are numbered from 1. Where a point has no number, as for agents that lie, there is none (NaN).
+        Where the points are few on their grid they are numbered, and what was varied stands beside the number.
+        """
+        from byzmab.sweep.lazy import lazy_dataset
+
+        return lazy_dataset(self.points, self.varied)
+
+    @property
+    def regret(self) -> "xarray.DataArray":
+        """The regret of `dataset`."""
+        return self.dataset["regret"]
+
+    def plot(self) -> "Figure":
+        """Small multiples: regret at the horizon over what was varied, with bootstrap intervals."""
+        from byzmab.sweep.figure import draw_multiples
+
+        return draw_multiples(self.table, self.varied)
+
+
+def _varied(points: Sequence[Point]) -> list[str]:
+    return [name for name in ABOUT if name != "runs" and len({repr(point.settings[name]) for point in points}) > 1]
+
+
+def open_sweep(directory: str | Path, file: str | Path | Sweep | None = None) -> SweepData:
+    """Open what sweeps have left in a directory: all of it, or the points of one sweep file."""
+    store = Store(directory)
+    if file is None:
+        return SweepData(_all_points(store))
+    sweep = file if isinstance(file, Sweep) else Sweep.read(file)
+    points = [Point(item.settings(), store.blocks(item), item.runs) for item in sweep.points]
+    empty = sum(not point.blocks for point in points)
+    if empty:
+        raise BadInput(f"directory {str(directory)!r} lacks {empty} of {len(points)} points; run the sweep to add them")
+    return SweepData(points, sweep.varied)
+
+
+def _all_points(store: Store) -> list[Point]:
+    """Every point there is; of the same settings played by several versions, this one's, or else the newest."""
+    found: dict[str, tuple[tuple[bool, float], Point]] = {}
+    for file in store.directory.glob("*/point.json"):
+        blocks = blocks_in(file.parent)
+        if not blocks:
+            continue
+        settings, version = _read_point(file)
+        rank = version == algorithm_version(), max(block.path.stat().st_mtime for block in blocks)
+        name = json.dumps(settings, sort_keys=True)
+        if name not in found or found[name][0] < rank:
+            found[name] = rank, Point(settings, blocks, max(block.end for block in blocks))
+    if not found:
+        where = str(store.directory.parent)
+        raise BadInput(f"directory {where!r} holds no results of a sweep; byzmab sweep FILE.toml --out DIR makes some")
+    return [point for _, (_, point) in sorted(found.items())]
+
+
+def _read_point(file: Path) -> tuple[dict[str, Any], str]:
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        settings = {name: content["settings"][name] for name in ABOUT if name != "runs"}
+        return settings, content["identity"]["version"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"file {str(file)!r} is broken ({error}); run the sweep again after removing it") from None
