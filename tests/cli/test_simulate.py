@@ -9,18 +9,11 @@ import sys
 import time
 
 import pytest
+from command import BYZMAB, byzmab
 
 from byzmab import Result, __version__
 
-BYZMAB = [sys.executable, "-m", "byzmab.cli.main"]
 SMALL = ["--agents", "5", "--byzantine", "1", "--horizon", "200", "--runs", "3"]
-
-
-def byzmab(*arguments, cwd=None, code=0):
-    done = subprocess.run([*BYZMAB, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, timeout=120)
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
 
 
 def simulate_json(*arguments, **settings):

@@ -2,10 +2,10 @@
 
 import json
 import subprocess
-import sys
 
 import numpy as np
 import pytest
+from command import BYZMAB
 
 from byzmab import BadInput
 from byzmab.paper import claims
@@ -13,7 +13,6 @@ from byzmab.paper.claims import FAILS, HOLDS, INCONCLUSIVE
 from byzmab.paper.figures import IDS, SOLO, parse_figure, read_figure
 from byzmab.paper.reproduction import FigureData, reproduce
 
-BYZMAB = [sys.executable, "-m", "byzmab.cli.main"]
 SMALL = {"runs": 3, "horizon": 200}
 
 

@@ -1,0 +1,134 @@
+"""The store: what determines a block is its address, and nothing broken is ever taken for a result."""
+
+import json
+
+import numpy as np
+import pytest
+
+from byzmab import BadInput, Experiment, Store, simulate
+from byzmab.sweep.identity import address, identity
+from byzmab.sweep.store import blocks_in
+
+SMALL = Experiment(agents=5, byzantine=1, horizon=60, runs=4)
+
+
+def same(first, second):
+    return all(
+        np.array_equal(getattr(first, name), getattr(second, name))
+        for name in ("rounds", "regret_values", "pull_values", "message_counts", "means")
+    )
+
+
+def test_what_is_read_is_what_was_played(tmp_path):
+    store = Store(tmp_path)
+    played, read = store.get(SMALL), Store(tmp_path).get(SMALL)
+    assert same(played, simulate(SMALL))
+    assert same(read, played)
+
+
+def test_more_runs_only_add(tmp_path):
+    Store(tmp_path).get(SMALL)
+    before = blocks_in(Store(tmp_path).place(SMALL))
+    store = Store(tmp_path)
+    more = store.get(SMALL.but(runs=10))
+    assert (store.computed, store.reused) == (1, 1)
+    assert [(block.first, block.end) for block in blocks_in(store.place(SMALL))] == [(0, 4), (4, 10)]
+    assert before[0] in blocks_in(store.place(SMALL))
+    assert same(more, simulate(SMALL.but(runs=10)))
+
+
+def test_fewer_runs_are_cut_from_what_is_there(tmp_path):
+    Store(tmp_path).get(SMALL)
+    store = Store(tmp_path)
+    assert same(store.get(SMALL.but(runs=3)), simulate(SMALL.but(runs=3)))
+    assert store.computed == 0
+
+
+@pytest.mark.parametrize("harm", ["a changed byte", "cut off", "emptied"])
+def test_a_broken_block_is_found_and_computed_again(tmp_path, harm):
+    store = Store(tmp_path)
+    store.get(SMALL)
+    (block,) = blocks_in(store.place(SMALL))
+    data = bytearray(block.path.read_bytes())
+    data[len(data) // 2] ^= 1
+    block.path.write_bytes({"a changed byte": data, "cut off": data[:100], "emptied": b""}[harm])
+    again = Store(tmp_path)
+    assert same(again.get(SMALL), simulate(SMALL))
+    assert (again.computed, again.reused) == (1, 0)
+
+
+def test_two_machines_merge_by_copying(tmp_path):
+    import shutil
+
+    one, other = Store(tmp_path / "one"), Store(tmp_path / "other")
+    one.get(SMALL)
+    other.write(SMALL, simulate(SMALL.but(runs=7), first=3))  # runs 3 to 9, of which the first also knows one
+    other.get(SMALL.but(kappa=1.2))
+    shutil.copytree(tmp_path / "other", tmp_path / "one", dirs_exist_ok=True)
+    merged = Store(tmp_path / "one")
+    assert same(merged.get(SMALL.but(runs=10)), simulate(SMALL.but(runs=10)))
+    assert same(merged.get(SMALL.but(kappa=1.2)), simulate(SMALL.but(kappa=1.2)))
+    assert merged.computed == 0
+
+
+def test_half_written_files_of_a_killed_process_are_no_results(tmp_path):
+    store = Store(tmp_path)
+    store.get(SMALL)
+    (block,) = blocks_in(store.place(SMALL))
+    (block.path.parent / f".123-{block.path.name}").write_bytes(b"half")
+    assert blocks_in(store.place(SMALL)) == [block]
+
+
+def test_provenance_stands_beside_every_block(tmp_path):
+    store = Store(tmp_path)
+    store.get(SMALL)
+    (block,) = blocks_in(store.place(SMALL))
+    origin = json.loads(block.path.with_suffix(".json").read_text())
+    assert set(origin) >= {"time", "host", "python", "packages", "algorithm", "revision", "seconds"}
+    point = json.loads((block.path.parent / "point.json").read_text())
+    assert point["settings"]["horizon"] == 60
+    assert point["identity"] == identity(SMALL)
+
+
+def test_every_setting_but_the_number_of_runs_is_in_the_address():
+    changes = {
+        "arms": (0.6, 0.2), "agents": 6, "byzantine": 2, "f": 0, "kappa": 1.2, "graph": "ring:2", "time_varying": True,
+        "attack": "none", "filter": "pooled", "memory": 3, "policy": "tuned", "rewards": "uniform:0.1", "subset": 2,
+        "epoch": 2, "delay": 1, "algorithm": "coop-ucb2", "horizon": 61, "seed": 1, "record": 20,
+    }  # fmt: skip
+    assert set(changes) | {"runs"} == set(SMALL.settings())
+    addresses = {address(SMALL.but(**{name: value})) for name, value in changes.items()} | {address(SMALL)}
+    assert len(addresses) == len(changes) + 1
+    assert address(SMALL.but(runs=99)) == address(SMALL)
+
+
+def test_spelling_does_not_change_the_address():
+    assert address(SMALL.but(attack="constant:0.4,0.5,0.4,0.3")) == address(SMALL.but(attack="constant"))
+    assert address(SMALL.but(f=1)) == address(SMALL)
+
+
+def test_an_edited_plugin_has_another_address_and_a_moved_one_has_not(tmp_path):
+    source = "from byzmab.attacks.extreme import Extreme\nclass Mine(Extreme):\n    pass\n"
+    places = [tmp_path / "a.py", tmp_path / "b.py", tmp_path / "c.py"]
+    for place, text in zip(places, (source, source, source + "# edited\n"), strict=True):
+        place.write_text(text)
+    first, moved, edited = (address(SMALL.but(attack=f"{place}:Mine")) for place in places)
+    assert first == moved != edited
+
+
+def test_a_graph_file_counts_by_its_edges(tmp_path):
+    import networkx
+
+    paths = [tmp_path / name for name in ("one.json", "same.json", "other.json")]
+    for path, graph in zip(
+        paths, (networkx.cycle_graph(5), networkx.cycle_graph(5), networkx.complete_graph(5)), strict=True
+    ):
+        named = networkx.relabel_nodes(graph, {node: node + 1 for node in graph})
+        path.write_text(json.dumps(networkx.node_link_data(named, edges="edges")))
+    one, same_edges, other = (address(SMALL.but(graph=str(path))) for path in paths)
+    assert one == same_edges != other
+
+
+def test_a_store_that_lacks_runs_says_so(tmp_path):
+    with pytest.raises(BadInput, match="does not hold all 4 runs"):
+        Store(tmp_path).read(SMALL)
