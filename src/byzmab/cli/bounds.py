@@ -10,7 +10,7 @@ from byzmab.cli.options import Json, takes_experiment
 RUNS = 10  # if not given: every round is looked at, which takes about a second a run
 
 
-@takes_experiment
+@takes_experiment()
 def bounds(
     file: Path | None,
     changes: dict[str, Any],
@@ -18,7 +18,8 @@ def bounds(
     out: Annotated[Path | None, typer.Option(help="directory for a figure of regret and bounds", metavar="DIR")] = None,
 ) -> None:
     """Print UCB1's bound, the paper's upper bound from the recorded g, the lower-bound rate and who meets 3f+1."""
-    from byzmab.cli.show import bounds_table, compiling_notice, note, print_json, progress_bar
+    from byzmab.cli.show import compiling_notice, note, print_json, progress_bar
+    from byzmab.cli.tables import bounds_table
 
     with compiling_notice():
         from byzmab.core.errors import BadInput

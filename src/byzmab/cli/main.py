@@ -11,6 +11,7 @@ from byzmab.cli.listing import show_list
 from byzmab.cli.reproduce import reproduce
 from byzmab.cli.simulate import simulate
 from byzmab.cli.sweep import sweep
+from byzmab.cli.tournament import tournament
 
 app = typer.Typer(
     name="byzmab",
@@ -22,6 +23,7 @@ app = typer.Typer(
 app.command("simulate")(simulate)
 app.command("reproduce")(reproduce)
 app.command("sweep")(sweep)
+app.command("tournament")(tournament)
 app.command("bounds")(bounds)
 app.command("list")(show_list)
 

@@ -1,6 +1,6 @@
 """Options of commands that take an experiment: a file, and a flag for every setting."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -16,16 +16,30 @@ FILE = Annotated[
     Path | None, typer.Argument(help="An experiment file; flags win over what it says.", metavar="[FILE.toml]")
 ]
 Workers = Annotated[int | None, typer.Option(help="threads to run on; all cores if not given", show_default=False)]
+ExecutorName = Annotated[str, typer.Option("--executor", help="where to compute: local, on threads here, or dask")]
+Address = Annotated[
+    str | None, typer.Option(help="of a Dask scheduler; a cluster on this machine if not given", show_default=False)
+]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON object and nothing else on stdout")]
 
 
-def takes_experiment(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the experiment file and a flag for every setting; it is called with `file` and `changes`."""
+def takes_experiment(several: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the experiment file and a flag for every setting; it is called with `file` and `changes`.
 
+    Settings in `several` may be given more than once, and come as lists.
+    """
+    return lambda command: _with_flags(command, several)
+
+
+def _with_flags(command: Callable[..., None], several: Collection[str]) -> Callable[..., None]:
     @wraps(command)
     def wrapped(file: Path | None = None, **values: Any) -> None:
         given = {name: values.pop(name) for name in ABOUT}
-        changes = {name: _read(name, value) for name, value in given.items() if value is not None}
+        changes = {
+            name: value if name in several else _read(name, value)
+            for name, value in given.items()
+            if value is not None and value != []
+        }
         command(file=file, changes=changes, **values)
 
     own = [
@@ -33,7 +47,7 @@ def takes_experiment(command: Callable[..., None]) -> Callable[..., None]:
         for name, item in signature(command).parameters.items()
         if name not in ("file", "changes")
     ]
-    parameters = [_parameter("file", FILE), *(_parameter(name, _flag(name)) for name in ABOUT), *own]
+    parameters = [_parameter("file", FILE), *(_parameter(name, _flag(name, name in several)) for name in ABOUT), *own]
     wrapped.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     wrapped.__annotations__ = {item.name: item.annotation for item in parameters}
     return wrapped
@@ -43,8 +57,9 @@ def _parameter(name: str, annotation: Any) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
-def _flag(name: str) -> Any:
-    kind = int if name in INTEGERS else bool if name == "time_varying" else str
+def _flag(name: str, several: bool) -> Any:
+    kind: Any = int if name in INTEGERS else bool if name == "time_varying" else str
+    kind = list[kind] if several else kind
     return Annotated[kind | None, typer.Option(*FLAGS.get(name, []), help=ABOUT[name], show_default=False)]
 
 

@@ -22,7 +22,8 @@ def reproduce(
     out: Annotated[Path, OUT] = Path("out"),
 ) -> None:
     """Reproduce the paper: simulate its figures, decide its claims, and write a report."""
-    from byzmab.cli.show import claims_table, compiling_notice, figures_table, note, print_json, share_bar
+    from byzmab.cli.show import compiling_notice, note, print_json, share_bar
+    from byzmab.cli.tables import claims_table, figures_table
 
     with compiling_notice():
         from byzmab.paper.figures import read_figures

@@ -8,7 +8,7 @@ import typer
 from byzmab.cli.options import Json, Workers, takes_experiment
 
 
-@takes_experiment
+@takes_experiment()
 def simulate(
     file: Path | None,
     changes: dict[str, Any],
@@ -19,7 +19,8 @@ def simulate(
     ] = None,
 ) -> None:
     """Simulate a network of agents, some of which lie, and show the regret of the others."""
-    from byzmab.cli.show import compiling_notice, note, print_json, progress_bar, regret_table, warnings_to_stderr
+    from byzmab.cli.show import compiling_notice, note, print_json, progress_bar, warnings_to_stderr
+    from byzmab.cli.tables import regret_table
 
     with compiling_notice(), warnings_to_stderr():
         from byzmab.simulation.files import make_directory, open_experiment, run_options, write_result

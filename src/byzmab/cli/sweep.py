@@ -5,23 +5,19 @@ from typing import Annotated, Any
 
 import typer
 
-from byzmab.cli.options import Json, Workers, takes_experiment
+from byzmab.cli.options import Address, ExecutorName, Json, Workers, takes_experiment
 
 OUT = typer.Option(help="directory of results; what is in it is not computed again; sweeps if not given", metavar="DIR")
-EXECUTOR = typer.Option(help="where to compute: local, threads of this process, or dask")
-ADDRESS = typer.Option(help="of a Dask scheduler; a cluster on this machine if not given", show_default=False)
-TABLE = typer.Option(
-    "--table", help="show the regret of every point; without FILE.toml of all that is in the directory"
-)
+TABLE = typer.Option("--table", help="show the regret of every point; without FILE.toml, of all in the directory")
 PLOT = typer.Option("--plot", help="draw the same as small multiples, sweep.png and sweep.pdf in the directory")
 
 
-@takes_experiment
+@takes_experiment()
 def sweep(
     file: Path | None,
     changes: dict[str, Any],
-    executor: Annotated[str, EXECUTOR] = "local",
-    address: Annotated[str | None, ADDRESS] = None,
+    executor: ExecutorName = "local",
+    address: Address = None,
     workers: Workers = None,
     table: Annotated[bool, TABLE] = False,
     plot: Annotated[bool, PLOT] = False,
@@ -29,7 +25,8 @@ def sweep(
     out: Annotated[Path | None, OUT] = None,
 ) -> None:
     """Run every combination of settings that a sweep file names, or show what sweeps have left in a directory."""
-    from byzmab.cli.show import compiling_notice, note, print_json, progress_bar, sweep_table, warnings_to_stderr
+    from byzmab.cli.show import compiling_notice, note, print_json, progress_bar, warnings_to_stderr
+    from byzmab.cli.tables import sweep_table
 
     with compiling_notice(), warnings_to_stderr():
         from byzmab.core.errors import BadInput

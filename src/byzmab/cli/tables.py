@@ -1,0 +1,140 @@
+"""The tables that commands print."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from byzmab.paper.bounds import Bounds
+    from byzmab.paper.claims import Claim
+    from byzmab.paper.reproduction import FigureData
+    from byzmab.simulation.result import Result
+    from byzmab.sweep.data import SweepData
+    from byzmab.tournament.standings import Score, Standings
+
+
+def _table(title: str, left: Sequence[str], right: Sequence[str]) -> "Table":
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for heading in left:
+        table.add_column(heading)
+    for heading in right:
+        table.add_column(heading, justify="right")
+    return table
+
+
+def _print(table: "Table") -> None:
+    from rich.console import Console
+
+    Console(width=None if sys.stdout.isatty() else 140).print(table)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def figures_table(figures: Mapping[str, "FigureData"]) -> None:
+    """Print every curve's regret at the horizon."""
+    table = _table("regret per normal agent at the horizon", ("figure", "curve"), ("mean", "stderr"))
+    for id, data in figures.items():
+        for label, numbers in data.summary()["curves"].items():
+            table.add_row(id, label, *(_number(numbers[key]) for key in ("mean", "stderr")))
+    _print(table)
+
+
+def claims_table(claims: Mapping[str, "Claim"]) -> None:
+    """Print the verdict on every claim, with its evidence."""
+    headings = ("claim", "the paper says, and the test", "verdict", "mean and 95 % interval")
+    table = _table("what the paper claims, and what we find", headings, ())
+    colors = {"holds": "green", "fails": "red", "inconclusive": "yellow"}
+    for id, item in claims.items():
+        evidence = "\n".join(str(number).replace("[", "\\[") for number in item.evidence)
+        said = f"{item.statement}\n[dim]{item.test}[/dim]"
+        table.add_row(id, said, f"[{colors[item.verdict]}]{item.verdict}[/]", evidence)
+    _print(table)
+
+
+def bounds_table(bounds: "Bounds") -> None:
+    """Print the theorems' numbers per normal agent."""
+    summary = bounds.summary()
+    parts = [f"UCB1's bound {summary['ucb1_bound']:.1f}", f"3f+1 = {summary['needed_neighbours']} neighbours"]
+    if summary["chance_of_enough"] is not None:
+        parts.append(f"p(q), the chance that all have them, {summary['chance_of_enough']:.4g}")
+    headings = ("agent", "neighbours", "3f+1", "lower-bound rate", "measured regret", "upper bound", "with min over τ")
+    table = _table("; ".join(parts), (), headings)
+    for agent in summary["agents"]:
+        table.add_row(
+            str(agent["agent"]),
+            f"{agent['neighbours']:g}",
+            "yes" if agent["meets_3f_plus_1"] else "no",
+            f"{agent['lower_rate']:.3f}",
+            *(f"{agent[key]:.1f}" for key in ("regret", "upper_bound", "upper_bound_min_tau")),
+        )
+    _print(table)
+
+
+def sweep_table(data: "SweepData") -> None:
+    """Print the regret of every point of a sweep, with its bootstrap interval."""
+    headings = ("regret", "95 % interval", "stderr", "runs")
+    table = _table("regret per normal agent at the horizon", [name.replace("_", " ") for name in data.varied], headings)
+    for row in data.table.to_dict("records"):
+        interval = f"{row['low']:.2f} … {row['high']:.2f}"
+        names = (str(row[name]) for name in data.varied)
+        table.add_row(*names, _number(row["mean"]), interval, _number(row["stderr"]), str(row["runs"]))
+    _print(table)
+
+
+def standings_table(standings: "Standings") -> None:
+    """Print the maps of a tournament, a table for each graph, and every filter's worst case."""
+    from byzmab.tournament.field import Cell
+
+    field = standings.field
+    print("Regret over that of solo, ± standard error; * the filter's worst case, red: worse than alone.")
+    for agents in field.agents:
+        worst = set(standings.worst(agents=agents).values())
+        for graph in field.graphs:
+            table = _table(f"{agents} agents on {graph}", ("filter", "policy"), field.attacks)
+            for filter in field.filters:
+                for policy in field.policies:
+                    cells = [Cell(filter, policy, attack, graph, agents) for attack in field.attacks]
+                    table.add_row(filter, policy, *(_ratio(standings.scores[cell], cell in worst) for cell in cells))
+                table.add_section()
+            _print(table)
+    table = _table(
+        "every filter's worst case", ("filter", "policy", "attack", "graph", "agents"), ("regret over solo",)
+    )
+    for cell in sorted(standings.worst().values(), key=lambda cell: standings.scores[cell].ratio):
+        table.add_row(*map(str, cell), _ratio(standings.scores[cell], False))
+    _print(table)
+
+
+def _ratio(score: "Score", worst: bool) -> str:
+    error = "" if score.stderr is None else f" ±{score.stderr:.2f}"
+    text = f"{score.ratio:.2f}{error}{'*' if worst else ''}"
+    return f"[red]{text}[/]" if score.hurts else text
+
+
+def regret_table(results: Sequence[tuple[str, "Result"]]) -> None:
+    """Print regret at the horizon, one row for each result."""
+    named = any(name for name, _ in results)
+    table = _table(
+        "regret per normal agent at the horizon",
+        [*(["name"] if named else []), "filter", "policy", "attack", "graph"],
+        ["regret", "std", "stderr", "messages", "seconds", "M steps/s"],
+    )
+    for name, result in results:
+        summary = result.summary()
+        settings, regret = summary["experiment"], summary["regret"]
+        table.add_row(
+            *([name] if named else []),
+            *result.experiment.algorithm_in_words(),
+            *(str(settings[key]) for key in ("attack", "graph")),
+            *(_number(regret[key]) for key in ("mean", "std", "stderr")),
+            f"{summary['messages']:,}",
+            f"{summary['seconds']:.2f}",
+            f"{summary['agent_steps_per_second'] / 1e6:.2f}",
+        )
+    _print(table)

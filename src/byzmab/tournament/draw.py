@@ -1,0 +1,102 @@
+"""Heat maps of a tournament: blue where cooperation helps, red where agents did worse than alone."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from byzmab.core.report import Floats
+from byzmab.simulation.figure import new_figure
+from byzmab.simulation.files import save_figure
+from byzmab.tournament.field import Cell
+from byzmab.tournament.standings import Standings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# below 1 the darker the better, at 1 nearly white, above it red at once
+COLORS = ((0.0, "#1b4f8a"), (0.45, "#9fc3e6"), (0.5, "#f7f7f7"), (0.501, "#f4b6a6"), (1.0, "#a50f15"))
+MOST = 2.0  # ratios beyond are drawn alike
+
+
+def rows_of(standings: Standings) -> list[tuple[str, str]]:
+    """Filter and policy of every row."""
+    return [(filter, policy) for filter in standings.field.filters for policy in standings.field.policies]
+
+
+def columns_of(standings: Standings) -> list[tuple[str, str]]:
+    """Graph and attack of every column."""
+    return [(graph, attack) for graph in standings.field.graphs for attack in standings.field.attacks]
+
+
+def cell_at(row: tuple[str, str], column: tuple[str, str], agents: int) -> Cell:
+    """The cell in a row and a column of the map for so many agents."""
+    return Cell(row[0], row[1], column[1], column[0], agents)
+
+
+def ratios(standings: Standings, agents: int) -> Floats:
+    """The map's numbers."""
+    return np.array(
+        [
+            [standings.scores[cell_at(row, column, agents)].ratio for column in columns_of(standings)]
+            for row in rows_of(standings)
+        ]
+    )
+
+
+def draw_map(standings: Standings, agents: int) -> "Figure":
+    """One map: filters and policies down, graphs and attacks across, each filter's worst case framed."""
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.patches import Rectangle
+
+    rows, columns = rows_of(standings), columns_of(standings)
+    figure = new_figure(max(6.0, 2.6 + 0.5 * len(columns)), max(3.6, 1.8 + 0.36 * len(rows)))
+    axes = figure.subplots()
+    values = ratios(standings, agents)
+    shades = LinearSegmentedColormap.from_list("help and harm", COLORS)
+    image = axes.imshow(values, cmap=shades, vmin=0.0, vmax=MOST, aspect="auto")
+    worst = set(standings.worst(agents=agents).values())
+    for y, row in enumerate(rows):
+        for x, column in enumerate(columns):
+            cell = cell_at(row, column, agents)
+            score = standings.scores[cell]
+            dark = score.ratio < 0.5 or score.ratio > 1.5
+            error = "" if score.stderr is None else f"\n±{score.stderr:.2f}"
+            text = f"{score.ratio:.2f}{error}"
+            axes.text(x, y, text, ha="center", va="center", fontsize=5.5, color="white" if dark else "black")
+            if cell in worst:
+                axes.add_patch(Rectangle((x - 0.47, y - 0.47), 0.94, 0.94, fill=False, linewidth=2.0))
+    axes.set_xticks(range(len(columns)), [attack for _, attack in columns], rotation=45, ha="right", fontsize=7)
+    axes.set_yticks(range(len(rows)), [f"{filter}, {policy}" for filter, policy in rows], fontsize=7)
+    _separate(axes, standings)
+    figure.colorbar(image, ax=axes, label="regret relative to solo", extend="max", fraction=0.02, pad=0.01)
+    axes.set_title(_title(standings, agents), fontsize=9, pad=24)
+    return figure
+
+
+def _title(standings: Standings, agents: int) -> str:
+    base = standings.field.base
+    return (
+        f"{agents} agents, {base.byzantine} of them lie, horizon {base.horizon}, {base.runs} runs: regret over that of "
+        "solo, ± standard error; red: worse than alone; framed: the filter's worst case"
+    )
+
+
+def _separate(axes: Any, standings: Standings) -> None:
+    """Lines between graphs and between filters, and the graphs' names above."""
+    attacks, policies = len(standings.field.attacks), len(standings.field.policies)
+    for place, graph in enumerate(standings.field.graphs):
+        axes.text((place + 0.5) * attacks - 0.5, -0.75, graph, ha="center", va="bottom", fontsize=8)
+        if place:
+            axes.axvline(place * attacks - 0.5, color="black", linewidth=1.2)
+    for place in range(1, len(standings.field.filters)):
+        axes.axhline(place * policies - 0.5, color="black", linewidth=1.2)
+
+
+def write_maps(standings: Standings, directory: Path) -> list[Path]:
+    """Every map as PNG and PDF."""
+    return [
+        path
+        for agents in standings.field.agents
+        for path in save_figure(draw_map(standings, agents), directory / f"tournament-{agents}")
+    ]

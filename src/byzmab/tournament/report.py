@@ -1,0 +1,92 @@
+"""The report of a tournament: one self-contained HTML file with its maps and worst cases."""
+
+import html
+from pathlib import Path
+from typing import Any
+
+from byzmab.simulation.page import LAYOUT, made, plot, rows, write_page
+from byzmab.tournament.draw import COLORS, MOST, cell_at, columns_of, ratios, rows_of
+from byzmab.tournament.standings import Standings
+
+TITLE = "A tournament of filters"
+COLUMNS = ("filter", "regret over solo", "with policy", "against", "on", "agents")
+
+
+def write_report(standings: Standings, path: Path) -> Path:
+    """Write the report."""
+    base = standings.field.base
+    settings = (
+        f"{len(standings.scores)} matches, {base.runs} runs each, horizon {base.horizon}, {base.byzantine} liars, "
+        f"f = {base.parts.f}, seed {base.seed}. "
+    )
+    maps = "".join(_section(standings, agents) for agents in standings.field.agents)
+    body = f"""<p>{html.escape(settings + made(standings.seconds))}</p>
+<h2 id="worst">Which filter, against the worst that can happen?</h2>
+<p>Every filter's worst case in this tournament: its largest regret relative to that of the same agents alone.</p>
+{rows(COLUMNS, _worst(standings))}
+{maps}"""
+    return write_page(path, TITLE, TITLE, body)
+
+
+def _worst(standings: Standings) -> str:
+    lines = []
+    for name, cell in sorted(standings.worst().items(), key=lambda item: standings.scores[item[1]].ratio):
+        score = standings.scores[cell]
+        error = "" if score.stderr is None else f" ± {score.stderr:.2f}"
+        verdict = "fails" if score.hurts else "holds"
+        parts = (name, f"{score.ratio:.2f}{error}", cell.policy, cell.attack, cell.graph, str(cell.agents))
+        cells = "".join(f"<td>{html.escape(part)}</td>" for part in parts)
+        lines.append(f'<tr class="{verdict}">{cells}</tr>')
+    return "".join(lines)
+
+
+def _section(standings: Standings, agents: int) -> str:
+    label = f"Regret relative to solo of {agents} agents, by filter and policy, attack and graph"
+    return f"""<h2 id="agents-{agents}">{agents} agents</h2>
+{plot(f"agents-{agents}", label, _map(standings, agents), tall=True)}
+<p class="caption">Regret at the horizon over that of the same agents alone. Red: worse than alone. Framed: the
+filter's worst case on this map. Hover over a cell for its standard error.</p>"""
+
+
+def _map(standings: Standings, agents: int) -> dict[str, Any]:
+    down, across = rows_of(standings), columns_of(standings)
+    worst = set(standings.worst(agents=agents).values())
+    texts, frames = [], []
+    for y, row in enumerate(down):
+        line = []
+        for x, column in enumerate(across):
+            cell = cell_at(row, column, agents)
+            score = standings.scores[cell]
+            error = "" if score.stderr is None else f" ± {score.stderr:.3f}"
+            line.append(f"{', '.join(row)}<br>{column[1]} on {column[0]}<br>{score.ratio:.3f}{error}")
+            if cell in worst:
+                frames.append({"type": "rect", "x0": x - 0.48, "x1": x + 0.48, "y0": y - 0.48, "y1": y + 0.48})
+        texts.append(line)
+    heat = {
+        "type": "heatmap",
+        "z": ratios(standings, agents).round(4).tolist(),
+        "text": texts,
+        "hoverinfo": "text",
+        "colorscale": [list(color) for color in COLORS],
+        "zmin": 0.0,
+        "zmax": MOST,
+        "colorbar": {"title": {"text": "over solo"}},
+    }
+    ticks = {"tickmode": "array", "automargin": True, "tickfont": {"size": 10}}
+    layout = {
+        **LAYOUT,
+        "shapes": [{**frame, "line": {"color": "#000", "width": 2}} for frame in frames],
+        "xaxis": {
+            **ticks,
+            "tickvals": list(range(len(across))),
+            "ticktext": [f"{attack}, {graph}" for graph, attack in across],
+            "tickangle": -60,
+        },
+        "yaxis": {
+            **ticks,
+            "tickvals": list(range(len(down))),
+            "ticktext": [", ".join(row) for row in down],
+            "autorange": "reversed",
+        },
+    }
+    return {"data": [heat], "layout": layout}

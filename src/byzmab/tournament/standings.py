@@ -1,0 +1,97 @@
+"""The outcome of a tournament: regret relative to solo, with its standard error, and each filter's worst case."""
+
+import time
+import warnings
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from byzmab.core.report import Floats
+from byzmab.sweep.run import Announce, Progress, run_sweep
+from byzmab.sweep.statistics import describe
+from byzmab.sweep.store import Store
+from byzmab.tournament.field import Cell, Field
+
+
+class Score(NamedTuple):
+    """Regret at the horizon over that of the same agents alone, with the same luck."""
+
+    ratio: float
+    stderr: float | None  # None for one run
+    regret: Floats  # by run
+
+    @property
+    def hurts(self) -> bool:
+        """Whether agents did worse than alone."""
+        return self.ratio > 1.0
+
+
+@dataclass(frozen=True)
+class Standings:
+    """All scores of a tournament."""
+
+    field: Field
+    scores: Mapping[Cell, Score]
+    seconds: float
+
+    def worst(self, **fixed: Any) -> dict[str, Cell]:
+        """Every filter's worst case, among all cells or those with some of their parts fixed."""
+        worst: dict[str, Cell] = {}
+        for cell, score in self.scores.items():
+            if any(getattr(cell, name) != value for name, value in fixed.items()) or np.isnan(score.ratio):
+                continue
+            if cell.filter not in worst or score.ratio > self.scores[worst[cell.filter]].ratio:
+                worst[cell.filter] = cell
+        return worst
+
+    def summary(self) -> dict[str, Any]:
+        """The numbers of `byzmab tournament --json`."""
+        return {
+            "cells": [self._row(cell) for cell in self.scores],
+            "worst": {name: self._row(cell) for name, cell in self.worst().items()},
+            "seconds": self.seconds,
+        }
+
+    def _row(self, cell: Cell) -> dict[str, Any]:
+        score = self.scores[cell]
+        ratio = None if np.isnan(score.ratio) else score.ratio
+        return {**cell._asdict(), "relative": ratio, "stderr": score.stderr, "regret": describe(score.regret)}
+
+
+def play(
+    field: Field,
+    store: Store,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    announce: Announce | None = None,
+) -> Standings:
+    """Play all matches of a field that the store does not hold yet, and score them."""
+    began = time.perf_counter()
+    matches, solos = field.matches(), field.solos()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some graphs are too sparse for f, and that is part of the question
+        run_sweep([*solos.values(), *matches.values()], store, executor, workers, progress, announce)
+    alone = {key: _final(store, experiment) for key, experiment in solos.items()}
+    scores = {
+        cell: score(_final(store, experiment), alone[cell.policy, cell.agents]) for cell, experiment in matches.items()
+    }
+    return Standings(field, scores, time.perf_counter() - began)
+
+
+def _final(store: Store, experiment: Any) -> Floats:
+    return store.read(experiment).network_regret[:, -1]
+
+
+def score(regret: Floats, alone: Floats) -> Score:
+    """The ratio of mean regrets; its error by linearisation, over runs that met the same luck."""
+    if not alone.mean() > 0.0:
+        return Score(float("nan"), None, regret)
+    ratio = float(regret.mean() / alone.mean())
+    if regret.size < 2:
+        return Score(ratio, None, regret)
+    spread = float((regret - ratio * alone).std(ddof=1))
+    return Score(ratio, spread / (float(alone.mean()) * regret.size**0.5), regret)
