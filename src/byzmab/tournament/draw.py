@@ -50,7 +50,7 @@ def draw_map(standings: Standings, agents: int) -> "Figure":
     from matplotlib.patches import Rectangle
 
     rows, columns = rows_of(standings), columns_of(standings)
-    figure = new_figure(max(6.0, 2.6 + 0.5 * len(columns)), max(3.6, 1.8 + 0.36 * len(rows)))
+    figure = new_figure(max(7.0, 2.6 + 0.5 * len(columns)), 2.2 + 0.36 * len(rows))
     axes = figure.subplots()
     values = ratios(standings, agents)
     shades = LinearSegmentedColormap.from_list("help and harm", COLORS)
@@ -70,25 +70,27 @@ def draw_map(standings: Standings, agents: int) -> "Figure":
     axes.set_yticks(range(len(rows)), [f"{filter}, {policy}" for filter, policy in rows], fontsize=7)
     _separate(axes, standings)
     figure.colorbar(image, ax=axes, label="regret relative to solo", extend="max", fraction=0.02, pad=0.01)
-    axes.set_title(_title(standings, agents), fontsize=9, pad=24)
+    figure.suptitle(_title(standings, agents), fontsize=8)
     return figure
 
 
 def _title(standings: Standings, agents: int) -> str:
     base = standings.field.base
     return (
-        f"{agents} agents, {base.byzantine} of them lie, horizon {base.horizon}, {base.runs} runs: regret over that of "
-        "solo, ± standard error; red: worse than alone; framed: the filter's worst case"
+        f"{agents} agents, {base.byzantine} of them lie, horizon {base.horizon}, {base.runs} runs\n"
+        "regret over that of solo, ± standard error; red: worse than alone; framed: the filter's worst case"
     )
 
 
 def _separate(axes: Any, standings: Standings) -> None:
     """Lines between graphs and between filters, and the graphs' names above."""
     attacks, policies = len(standings.field.attacks), len(standings.field.policies)
-    for place, graph in enumerate(standings.field.graphs):
-        axes.text((place + 0.5) * attacks - 0.5, -0.75, graph, ha="center", va="bottom", fontsize=8)
-        if place:
-            axes.axvline(place * attacks - 0.5, color="black", linewidth=1.2)
+    graphs = standings.field.graphs
+    above = axes.secondary_xaxis("top")
+    above.set_xticks([(place + 0.5) * attacks - 0.5 for place in range(len(graphs))], graphs, fontsize=8)
+    above.tick_params(length=0)
+    for place in range(1, len(graphs)):
+        axes.axvline(place * attacks - 0.5, color="black", linewidth=1.2)
     for place in range(1, len(standings.field.filters)):
         axes.axhline(place * policies - 0.5, color="black", linewidth=1.2)
 
