@@ -64,9 +64,7 @@ def run_sweep(
         _compile(experiment)
     speed = Speed(experiments)
     if announce is not None:
-        runs, missing = sum(item.runs for item in points), sum(task.end - task.first for task in tasks)
-        seconds = sum(map(speed.seconds, tasks)) / workers
-        announce(f"{len(points)} points, {runs} runs, {missing} of them to be played: about {_duration(seconds)}")
+        announce(_announcement(points, tasks, sum(map(speed.seconds, tasks)) / workers))
     if not tasks:
         return
     total = sum(task.work for task in tasks)
@@ -91,6 +89,12 @@ def _compile(experiment: Experiment) -> None:
     parts = experiment.parts
     for part in (parts.graph, parts.attack, parts.filter, parts.policy):
         part.loop()
+
+
+def _announcement(points: Sequence[Experiment], tasks: Sequence[Task], seconds: float) -> str:
+    runs, missing = sum(item.runs for item in points), sum(task.end - task.first for task in tasks)
+    found = f"{len(points)} points, {runs} runs, "
+    return found + (f"{missing} of them to be played: about {_duration(seconds)}" if missing else "all there already")
 
 
 def _duration(seconds: float) -> str:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from byzmab.core.compiler import compiled
-from byzmab.core.policies.base import Policy, argmax_at_random
+from byzmab.core.policies.base import TIED, Policy, argmax_at_random
 from byzmab.core.report import Belief, Words
 
 MOST_STEPS = 60
-EXACT = 1e-14  # a step so small is the last
+SMALL_STEP = 1e-10  # the last: Newton's method squares the error, so that less than 1e-14 is left
 
 
 @compiled
@@ -25,17 +25,25 @@ def bernoulli_kl(p: float, q: float) -> float:
 
 
 @compiled
-def largest_mean(estimate: float, weight: float, log_time: float) -> float:
-    """max{q : w · kl(z, q) ≤ ln t}, which lies at most Pinsker's √(ln t / 2w) above z.
+def pinsker(estimate: float, weight: float, log_time: float) -> float:
+    """A bound on the largest mean that is cheap to have: z + √(ln t / 2w)."""
+    return min(1.0, estimate + math.sqrt(log_time / (2.0 * weight)))
 
-    Newton's steps, and halving where one would leave the interval that holds the solution.
+
+@compiled
+def largest_mean(estimate: float, weight: float, log_time: float) -> float:
+    """max{q : w · kl(z, q) ≤ ln t}, for z in [0, 1].
+
+    Newton's steps from where the third-order expansion of kl puts the solution, and halving where a step would leave
+    the interval that holds it.
     """
-    low = min(max(estimate, 0.0), 1.0)
-    high = min(1.0, low + math.sqrt(log_time / (2.0 * weight)))
-    estimate, allowed = low, log_time / weight
-    if high - low <= EXACT:
+    low, high = estimate, pinsker(estimate, weight, log_time)
+    allowed = log_time / weight
+    if high - low <= SMALL_STEP:
         return low
-    mean = high if high < 1.0 else 0.5 * (low + high)
+    mean = estimate + math.sqrt(2.0 * estimate * (1.0 - estimate) * allowed) + allowed * (1.0 - 2.0 * estimate) / 1.5
+    if not low < mean < high:
+        mean = 0.5 * (low + high)
     for _ in range(MOST_STEPS):
         excess = bernoulli_kl(estimate, mean) - allowed
         if excess > 0.0:
@@ -44,21 +52,34 @@ def largest_mean(estimate: float, weight: float, log_time: float) -> float:
             low = mean
         step = excess * mean * (1.0 - mean) / (mean - estimate)  # ∂kl(z, q)/∂q = (q − z) / (q (1 − q))
         following = mean - step
-        if not low < following < high:
-            following = 0.5 * (low + high)
-        if abs(following - mean) <= EXACT:
-            return following
-        mean = following
+        if abs(step) <= SMALL_STEP * (1.0 - mean):
+            return min(max(following, estimate), 1.0)
+        mean = following if low < following < high else 0.5 * (low + high)
     return mean
 
 
 @compiled
 def kl_ucb(belief: Belief, time: int, rng: Words) -> int:
-    """The arm with the largest mean not ruled out, plus doubt."""
+    """The arm with the largest mean not ruled out, plus doubt.
+
+    Arms whose cheap bound lies below the exact index of another are left out of the race.
+    """
     log_time = math.log(max(time, 1))
     index = np.empty(belief.estimates.size)
+    first = 0
     for arm in range(index.size):
-        index[arm] = largest_mean(belief.estimates[arm], belief.weights[arm], log_time) + belief.doubts[arm]
+        estimate = min(max(belief.estimates[arm], 0.0), 1.0)
+        index[arm] = pinsker(estimate, belief.weights[arm], log_time) + belief.doubts[arm]
+        if index[arm] > index[first]:
+            first = arm
+    best = -math.inf
+    for place in range(index.size):
+        arm = first if place == 0 else place - 1 if place <= first else place  # the likely winner comes first
+        if index[arm] < best - TIED:
+            continue
+        estimate = min(max(belief.estimates[arm], 0.0), 1.0)
+        index[arm] = largest_mean(estimate, belief.weights[arm], log_time) + belief.doubts[arm]
+        best = max(best, index[arm])
     return argmax_at_random(index, rng)
 
 
