@@ -30,14 +30,14 @@ def overhead(points, executor=None, workers=1):
 def main():
     run_sweep(POINTS[:4], Store(tempfile.mkdtemp()))  # compiled
     print(f"{'':<34} {'wall s':>8} {'playing s':>10} {'blocks':>7} {'beside, ms a block':>19} {'share':>7}  below 5 %")
-    wall, playing, blocks = overhead(POINTS)
-    beside = wall - playing
-    print(f"{'one thread':<34} {wall:8.2f} {playing:10.2f} {blocks:7} {1e3 * beside / blocks:19.2f} {beside / wall:7.1%}")
+    show("one thread", *overhead(POINTS))
     with open_executor("dask", workers=1) as (executor, workers):
         overhead(POINTS[:4], executor, workers)  # compiled there too
-        wall, playing, blocks = overhead(POINTS, executor, workers)
+        show("Dask, one worker process", *overhead(POINTS, executor, workers))
+
+
+def show(name, wall, playing, blocks):
     beside = wall - playing
-    name = "Dask, one worker process"
     print(f"{name:<34} {wall:8.2f} {playing:10.2f} {blocks:7} {1e3 * beside / blocks:19.2f} {beside / wall:7.1%}")
 
 
