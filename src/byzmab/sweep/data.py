@@ -148,7 +148,8 @@ def _all_points(store: Store) -> list[Point]:
         rank = version == algorithm_version(), max(block.path.stat().st_mtime for block in blocks)
         name = json.dumps(settings, sort_keys=True)
         if name not in found or found[name][0] < rank:
-            found[name] = rank, Point(settings, blocks, max(block.end for block in blocks))
+            runs = max(block.end for block in blocks)
+            found[name] = rank, Point({**settings, "runs": runs}, blocks, runs)
     if not found:
         where = str(store.directory.parent)
         raise BadInput(f"directory {where!r} holds no results of a sweep; byzmab sweep FILE.toml --out DIR makes some")

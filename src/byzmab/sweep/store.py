@@ -63,7 +63,8 @@ class Store:
             if is_whole(block):
                 chosen.append(block)
             else:
-                block.path.unlink(missing_ok=True)
+                for path in (block.path, block.path.with_suffix(".json")):
+                    path.unlink(missing_ok=True)
         return chosen
 
     def missing(self, experiment: Experiment) -> list[tuple[int, int]]:
