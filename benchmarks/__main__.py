@@ -1,7 +1,7 @@
 """Run all benchmarks."""
 
-from benchmarks import agent, engine, growth, reproduce, startup, sweep
+from benchmarks import agent, dense, engine, growth, reproduce, startup, sweep
 
-for benchmark in (startup, engine, growth, agent, reproduce, sweep):
+for benchmark in (startup, engine, growth, dense, agent, reproduce, sweep):
     benchmark.main()
     print()

@@ -13,6 +13,7 @@ import numpy as np
 
 from byzmab.attacks import Attack
 from byzmab.core.compiler import watching_compilation
+from byzmab.core.ends import Middle
 from byzmab.core.filters import Filter
 from byzmab.core.plugins import Plugin
 from byzmab.core.policies import Policy
@@ -82,6 +83,9 @@ def check_filter(filter: Filter) -> None:
         assert belief[2] >= 0, f"the doubt {belief[2]} is negative"
         assert np.allclose(belief, shuffled), "the order of the reports changes the belief"
     _check_stale_when(filter)
+    if filter.believe_dense is not None:
+        _check_dense(filter)
+        _check_dense_in_use(filter)
     for time_varying in (False, True):
         _check_in_use(SMALL.but(filter=filter, graph="erdos-renyi:0.8", time_varying=time_varying))
 
@@ -97,6 +101,43 @@ def _check_stale_when(filter: Filter) -> None:
             same = np.array_equal(following.board["estimates"], anew.board["estimates"])
             assert same and np.array_equal(following.board["weights"], anew.board["weights"]), (
                 "the belief depends on more than `stale_when` declares"
+            )
+
+
+def _check_dense(filter: Filter) -> None:
+    """Sorted reports, those between the ends summed up, give the belief that all of them give one by one."""
+    rng = np.random.default_rng(1)
+    for _ in range(TRIALS):
+        own_pulls, own_mean, f = int(rng.integers(1, 100)), rng.random(), int(rng.integers(0, 4))
+        settings = f, rng.uniform(1, 2), int(rng.integers(0, 10_000))
+        count = int(rng.integers(0, 40))
+        least = own_pulls if filter.consistency else 1
+        pulls, means = rng.integers(least, 3 * own_pulls + 1, count).astype(float), rng.integers(0, 20, count) / 19
+        order = np.lexsort((pulls, means))
+        pulls, means = pulls[order], means[order]
+        belief = type(filter).believe(float(own_pulls), own_mean, pulls.copy(), means.copy(), *settings)
+        told = f + int(rng.integers(0, 3))  # one by one, on either side
+        between = slice(told, max(count - told, told))
+        worth = np.minimum(pulls[between], own_pulls)
+        middle = Middle(worth.size, means[between].sum(), worth.sum(), (worth * means[between]).sum())
+        dense = type(filter).believe_dense(
+            float(own_pulls), own_mean, np.delete(pulls, between), np.delete(means, between), middle, *settings
+        )
+        assert np.allclose(dense, belief, rtol=1e-12, atol=1e-12), (
+            f"`believe_dense` gives {dense} where `believe` gives {belief}"
+        )
+
+
+def _check_dense_in_use(filter: Filter) -> None:
+    """A network makes the same choices with reports ordered once for all as with every inbox by itself."""
+    for graph in ("complete", "erdos-renyi:0.8"):
+        experiment = SMALL.but(agents=14, byzantine=2, f=2, filter=filter, graph=graph, attack="gaussian")
+        plain, dense = (Stage(experiment, 0, dense=dense) for dense in (False, True))
+        for time in range(1, SMALL.horizon):
+            for stage in (plain, dense):
+                stage.play(time)
+            assert np.array_equal(plain.board["choices"], dense.board["choices"]), (
+                "`believe_dense` leads to other choices than `believe`"
             )
 
 
@@ -132,6 +173,21 @@ def check_attack(attack: Attack) -> None:
     stage = Stage(SMALL.but(attack=attack), 0)
     stage.play(SMALL.horizon)
     assert np.isfinite(stage.board["told_pulls"]).all(), "it claims counts that are not finite"
+    if not attack.sees_edges:
+        _check_sees_edges(attack)
+
+
+def _check_sees_edges(attack: Attack) -> None:
+    """It tells the same lies on a dense graph, of which it sees no list of edges, as where they are all listed."""
+    experiment = SMALL.but(agents=14, byzantine=3, f=2, attack=attack, graph="erdos-renyi:0.8")
+    listed, dense = (Stage(experiment, 0, dense=dense) for dense in (False, True))
+    for time in range(1, SMALL.horizon):
+        for stage in (listed, dense):
+            stage.play(time)
+        for told in ("told_pulls", "told_means"):
+            assert np.array_equal(listed.board[told], dense.board[told]), (
+                "its lies depend on who hears whom, which `sees_edges` denies"
+            )
 
 
 @check.register

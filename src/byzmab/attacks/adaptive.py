@@ -1,9 +1,11 @@
 """Adaptive: the worst mean that surely survives the trimming. Paper: appendix, recommender systems."""
 
+import math
 from dataclasses import dataclass
 
 from byzmab.attacks.base import Attack, World
 from byzmab.core.compiler import compiled
+from byzmab.core.crowd import admit_within, gather, line_up, mean_from_end
 from byzmab.core.report import Floats, Report, Words
 from byzmab.core.sorting import sort
 
@@ -25,32 +27,58 @@ def gather_honest(world: World, receiver: int, arm: int, out: Floats) -> int:
 
 
 @compiled
-def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
-    """On the best arm the (f+1)-th smallest honest mean, elsewhere the (f+1)-th largest; one pull more than i.
+def survivor(world: World, receiver: int, arm: int, honest: Floats) -> float:
+    """The honest mean that surely survives the receiver's trimming, or NOBODY.
 
-    Where f = 0 it is the second, as the paper says. All liars tell one receiver the same, so the first of them
-    notes it for the others: the means in row 1, the time and the receiver they are meant for in row 2.
+    On the best arm the (f+1)-th smallest, elsewhere the (f+1)-th largest. Where f = 0 it is the second, as the
+    paper says.
     """
-    honest, said = notes[0], notes[1]
-    noted = notes[2, 0] == world.time + 1 and notes[2, 1] == receiver
-    notes[2, 0], notes[2, 1] = world.time + 1, receiver
+    count = gather_honest(world, receiver, arm, honest)
+    if count == 0:
+        return NOBODY
+    sort(honest[:count])
+    place = min(max(world.f, 1), count - 1)
+    return float(honest[place] if arm == world.best else honest[count - 1 - place])
+
+
+@compiled
+def meet(world: World, knobs: Floats, notes: Floats, rng: Words) -> None:
+    """On a dense graph, note every receiver's survivors: the ends of the crowd hold them, and nothing is sorted."""
+    crowd = world.crowd
+    for arm in range(world.truths.size if world.dense else 0):
+        gather(crowd, world.pulls, world.means, arm)
+        line_up(crowd, world.kappas, world.consistency)
+        admitted = 0
+        for receiver in crowd.queue:
+            admitted = admit_within(crowd, admitted, crowd.reaches[receiver])
+            mean = mean_from_end(crowd, receiver, max(world.f, 1), arm == world.best)
+            notes[2 + arm, receiver] = NOBODY if math.isnan(mean) else mean
+
+
+@compiled
+def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
+    """The mean that surely survives, with one pull more than the receiver.
+
+    All liars tell one receiver the same, so the first of them notes it for the others: the means in column
+    `receiver` from row 2 on, the time and the receiver they are meant for in row 1.
+    """
+    noted = world.dense or (notes[1, 0] == world.time + 1 and notes[1, 1] == receiver)
+    notes[1, 0], notes[1, 1] = world.time + 1, receiver
     for arm in range(report.pulls.size):
-        report.pulls[arm] = world.pulls[receiver, arm] + 1.0
         if not noted:
-            count = gather_honest(world, receiver, arm, honest)
-            sort(honest[:count])
-            place = min(max(world.f, 1), count - 1)
-            said[arm] = NOBODY
-            if count > 0:
-                said[arm] = honest[place] if arm == world.best else honest[count - 1 - place]
-        report.means[arm] = world.means[sender, arm] if said[arm] == NOBODY else said[arm]
+            notes[2 + arm, receiver] = survivor(world, receiver, arm, notes[0])
+        said = notes[2 + arm, receiver]
+        report.pulls[arm] = world.pulls[receiver, arm] + 1.0
+        report.means[arm] = world.means[sender, arm] if said == NOBODY else said
 
 
 @dataclass(frozen=True)
 class Adaptive(Attack):
     """The (f+1)-th smallest honest mean on the best arm, the (f+1)-th largest elsewhere."""
 
+    meet = staticmethod(meet)
     lie = staticmethod(lie)
+    sees_edges = False  # on dense graphs, where it reads the crowd
 
     def notes_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
-        return 3, max(agents, arms, 2)
+        return 2 + arms, max(agents, 2)

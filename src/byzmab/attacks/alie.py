@@ -41,6 +41,7 @@ class Alie(Attack):
     parameters = "alie:1.5, the number of standard deviations c, 0 or more; 1.5 if not given"
     meet = staticmethod(meet)
     lie = staticmethod(lie)
+    sees_edges = False
     c: float = 1.5
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from numba import types
 
 from byzmab.core.board import CONSISTENT_MEANS, BoardType, first_row, floats, integers, table, words
 from byzmab.core.compiler import compiled, weave
+from byzmab.core.crowd import Crowd, open_crowd
 from byzmab.core.draws import below, fold
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import Floats, Integers, Report, Words
@@ -34,6 +35,8 @@ class World(NamedTuple):
     heard: Integers  # senders
     heard_rows: Integers  # rows of `told`
     told: Report  # rows × arms
+    dense: bool  # whether nearly everyone hears everyone; the lists above then hold liars alone, see `sees_edges`
+    crowd: Crowd  # if so, the honest reports, ordered once for all who hear them
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class Attack(Plugin):
     kind: ClassVar[str] = "attack"
     function: ClassVar[str] = "lie"
     lie: ClassVar[Any]
+    sees_edges: ClassVar[bool] = True  # whether it looks at who hears whom; if not, a dense graph is not listed for it
 
     def notes_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
         """How large a table the attack needs to take notes."""
@@ -129,6 +133,8 @@ def open_world(board: Any) -> World:
         integers(board.heard, board.heard_room),
         integers(board.heard_rows, board.heard_room),
         told,
+        board.dense == 1,
+        open_crowd(board),
     )
 
 

@@ -20,3 +20,4 @@ class Extreme(Attack):
     """Mean 0 on the best arm and 1 elsewhere, with one pull more than the receiver."""
 
     lie = staticmethod(lie)
+    sees_edges = False

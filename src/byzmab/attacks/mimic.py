@@ -22,3 +22,4 @@ class Mimic(Attack):
 
     meet = staticmethod(pick_normal_agent)
     lie = staticmethod(lie)
+    sees_edges = False

@@ -20,3 +20,4 @@ class NoAttack(Attack):
     """Reports honestly."""
 
     lie = staticmethod(lie)
+    sees_edges = False

@@ -20,3 +20,4 @@ class Starve(Attack):
     """Count 0: a silent Byzantine."""
 
     lie = staticmethod(lie)
+    sees_edges = False

@@ -23,6 +23,7 @@ from byzmab.core.report import Floats, Integers, Words
 EVERY_ROUND = 0  # time itself, or unknown: believe anew in every round
 ANY_REPORT = 1  # a count or a mean in a report on the arm changed
 CONSISTENT_MEANS = 2  # a mean changed, or whether a report passes the consistency filter
+ALL_BITS = np.uint64(2**64 - 1)  # of a word of news
 
 # What a plug-in can do wrong without numba noticing.
 BAD_CHOICE, BAD_BELIEF, BAD_NEIGHBOUR = 1, 2, 3
@@ -47,6 +48,8 @@ SETTINGS = {  # whole numbers that stay as they are while a run is played
     "graph_is_ours": "1 if the graph is not a user's own, and need not be checked in every round",
     "hears": "0 if nobody listens",
     "settled": "1 if reports keep their rows, so that changes can be followed from round to round",
+    "dense": "1 if nearly everyone hears everyone, and reports are ordered once for all: see core/crowd.py",
+    "lists_edges": "1 if `graph` lists every edge; 0 if, being dense, only those on which lies are told",
     "history": "rounds of reports kept: memory + delay + 1",
     "edge_room": "room for edges in `graph` and `fresh`",
     "heard_room": "room for entries in `heard` and `spare`",
@@ -62,6 +65,8 @@ STATE = {  # whole numbers that the loop moves on
     "time": "t: rounds played",
     "sent": "the time at which the reports heard now were sent",
     "begun": "1 once reports have been exchanged",
+    "edges": "reports heard in a round, by all agents",
+    "most_unheard": "the most normal agents that one agent does not hear, itself included, where the graph is dense",
     "lies": "rows of lies handed out so far",
     "free": "how many of them are free again",
     "messages": "reports heard so far, by all agents",
@@ -87,6 +92,11 @@ ARRAYS: dict[str, tuple[type, str]] = {
     "news": (WORDS, "rows: bit k % 64 is set when the report on arm k changed in this round"),
     "graph_starts": (INTEGERS, "agents + 1: where each agent's neighbours begin"),
     "graph": (INTEGERS, "edges: the neighbours, ascending"),
+    "unheard_starts": (INTEGERS, "agents + 1: where the normal agents whom each agent does not hear begin; dense only"),
+    "unheard": (INTEGERS, "edges: these, ascending, oneself among them"),
+    "by_pulls": (INTEGERS, "arms × normal agents: by decreasing pulls; dense only"),
+    "crowd_floats": (FLOATS, "room for the crowd of one arm: see core/crowd.py; dense only"),
+    "crowd_integers": (INTEGERS, "the same"),
     "fresh_starts": (INTEGERS, "agents + 1: the same for those heard in this round"),
     "fresh": (INTEGERS, "edges"),
     "heard_starts": (INTEGERS, "agents + 1: the same for the inboxes, remembered reports included"),
@@ -195,6 +205,12 @@ def floats(address: int, size: int) -> Floats:
 def integers(address: int, size: int) -> Integers:
     """The whole numbers of a board at an address."""
     return numba.carray(_integers(address), (size,))  # type: ignore[no-any-return]
+
+
+@compiled
+def integer_table(address: int, rows: int, columns: int) -> Integers:
+    """The table of whole numbers of a board at an address."""
+    return numba.carray(_integers(address), (rows, columns))  # type: ignore[no-any-return]
 
 
 @compiled

@@ -9,6 +9,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
+LEAST_PULLS = 5e-324  # the least number above zero: a report of zero pulls is silence
+
 
 class Report(NamedTuple):
     """One agent's word on every arm; an honest agent reports its own tally."""

@@ -9,6 +9,7 @@ from numba import types
 
 from byzmab.core.board import BAD_NEIGHBOUR, BoardType, floats, integers, words
 from byzmab.core.compiler import compiled, weave
+from byzmab.core.crowd import list_unheard
 from byzmab.core.draws import fold
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import Floats, Integers, Words
@@ -80,7 +81,7 @@ def draw_all(board: Any) -> bool:
     knobs = floats(board.graph_knobs, board.graph_knobs_size)
     rng = words(board.rng, 1)
     key = fold(board.graph_key, board.sent if board.time_varying == 1 else 0)
-    edges = 0
+    edges, board.edges, board.most_unheard = 0, 0, 0
     for receiver in range(agents):
         if edges + agents > board.edge_room:
             return False
@@ -90,6 +91,11 @@ def draw_all(board: Any) -> bool:
         if board.graph_is_ours == 0 and not ascends(graph[edges : edges + agents], count, receiver):
             board.fault = BAD_NEIGHBOUR
             return True
+        board.edges += count
+        if board.dense == 1:
+            if integers(board.unheard_starts, agents + 1)[receiver] + agents > board.edge_room:
+                return False
+            count = list_unheard(board, receiver, graph[edges : edges + agents], count)
         edges += count
     starts[agents] = edges
     return True

@@ -11,6 +11,7 @@ from numba import types
 
 from byzmab.core.board import BoardType, first_row, floats, integers, table, words
 from byzmab.core.compiler import compiled, compiled_apart, compiled_as
+from byzmab.core.crowd import order_reports
 from byzmab.core.draws import fold
 from byzmab.simulation.inbox import EDGES, ENOUGH, FAULT, fill_inboxes, keep_history, pick_subsets, remember
 from byzmab.simulation.rewards import reward
@@ -67,10 +68,12 @@ def exchange(board: Any, draw: Any, lie: Any) -> int:
         shortage = fill_inboxes(board)
         if shortage != ENOUGH:
             return shortage
+    if board.dense == 1:
+        order_reports(board)
     if board.byzantine > 0:
         lie(board)
     board.begun = 1
-    board.messages += integers(board.fresh_starts, board.agents + 1)[board.agents]
+    board.messages += board.edges
     return ENOUGH
 
 

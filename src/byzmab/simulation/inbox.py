@@ -33,7 +33,7 @@ def pick_subsets(board: Any) -> None:
             rng[0] = fold(key, receiver)
             keep_some(rng, fresh[edges : edges + degree], board.subset)
         edges += min(degree, board.subset)
-    fresh_starts[agents] = edges
+    fresh_starts[agents] = board.edges = edges
 
 
 @compiled_apart

@@ -1,6 +1,5 @@
 """The stage: lays out a board for one run of an experiment, and plays it."""
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -8,9 +7,10 @@ import numpy as np
 from byzmab.core import draws
 from byzmab.core.board import FAULTS, Board
 from byzmab.core.compiler import is_ours
+from byzmab.core.crowd import FLOAT_ROWS, INTEGER_ROWS
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
-from byzmab.graphs import Graph
+from byzmab.simulation.density import can_be_dense, expected_edges, is_dense
 from byzmab.simulation.engine import play, play_baseline, start
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.inbox import EDGES, FAULT, INBOXES, LIES
@@ -56,9 +56,11 @@ def bytes_of(experiment: Experiment) -> int:
     """About how much memory one run takes."""
     parts = experiment.parts
     agents, arms = parts.agents, parts.arms
-    edges = expected_edges(parts.graph, agents, experiment.byzantine) + agents
+    dense = is_dense(experiment)
+    edges = expected_edges(experiment, dense) + agents
+    lies = (expected_edges(experiment, False) + agents) * experiment.byzantine // agents
     memory = min(experiment.memory, experiment.horizon) if experiment.time_varying or experiment.subset else 0
-    rows = agents * (memory + experiment.delay + 1) + edges * (memory + 1) * experiment.byzantine // agents
+    rows = agents * (memory + experiment.delay + 1) + lies * (memory + 1)
     lists = (8 if memory else 3) * min(edges * (memory + 1), agents * agents)
     recorded = agents * min(experiment.record, experiment.horizon)
     return 8 * int(2 * rows * arms + lists + 8 * agents * arms + recorded)
@@ -67,7 +69,13 @@ def bytes_of(experiment: Experiment) -> int:
 class Stage:
     """One run of an experiment, ready to be played."""
 
-    def __init__(self, experiment: Experiment, run: int) -> None:
+    def __init__(self, experiment: Experiment, run: int, dense: bool | None = None) -> None:
+        """Lay out a run; `dense` says whether to order reports once for all, where it is not left to `is_dense`."""
+        dense = is_dense(experiment) if dense is None else dense
+        if dense and not can_be_dense(experiment):
+            raise BadInput(
+                "dense does not go with this experiment; allowed: filters with believe_dense on fixed graphs"
+            )
         parts = experiment.parts
         agents, arms, byzantine = parts.agents, parts.arms, experiment.byzantine
         always_same = not experiment.time_varying and experiment.subset is None
@@ -77,7 +85,8 @@ class Stage:
         notes = parts.attack.notes_shape(agents, arms, byzantine)
         grid = grid_of(experiment.horizon, experiment.record)
         baseline = parts.baseline
-        own = (parts.filter.loop(), parts.policy.loop()) if baseline is None else (baseline.decide, baseline.update)
+        believe = parts.filter.dense_loop if dense else parts.filter.loop
+        own = (believe(), parts.policy.loop()) if baseline is None else (baseline.decide, baseline.update)
         self.loops = (parts.graph.loop(), parts.attack.loop(), *own)
         self._play = play if baseline is None else play_baseline
         self._tells_tallies = history == 1 and baseline is None
@@ -97,6 +106,8 @@ class Stage:
             graph_is_ours=is_ours(type(parts.graph).neighbours.py_func),
             hears=parts.filter.hears or baseline is not None,
             settled=always_same and history == 1 and experiment.epoch == 1,
+            dense=dense,
+            lists_edges=not dense or parts.attack.sees_edges,
             history=history,
             grid_size=grid.size,
             notes_rows=notes[0],
@@ -106,9 +117,8 @@ class Stage:
         )
         self._lay_settings(experiment, run, grid, notes)
         self._lay_tallies()
-        edges = expected_edges(parts.graph, agents, byzantine)
-        self._make_room_for_edges(edges + agents)
-        self._make_room_for_lies(edges * byzantine // agents + 1)
+        self._make_room_for_edges(expected_edges(experiment, dense) + agents)
+        self._make_room_for_lies(expected_edges(experiment, False) * byzantine // agents + 1)
         start(board.record)
         if baseline is not None:
             baseline.begin(board)
@@ -164,14 +174,20 @@ class Stage:
         board.lay("rng", np.zeros(1))
         board.lay("regret", np.zeros((normal, int(board.record["grid_size"]))))
         board.lay("thirds", np.zeros((3, normal, arms)))
-        for name in ("graph_starts", "fresh_starts", "heard_starts", "spare_starts"):
+        for name in ("graph_starts", "fresh_starts", "heard_starts", "spare_starts", "unheard_starts"):
             board.lay(name, np.zeros(agents + 1))
+        if board.record["dense"]:
+            board.lay("by_pulls", np.tile(np.arange(agents - normal, agents), (arms, 1)))
+            board.lay("crowd_floats", np.zeros((FLOAT_ROWS, agents + 2)))
+            board.lay("crowd_integers", np.zeros((INTEGER_ROWS, agents + 2)))
 
     def _make_room_for_edges(self, room: int) -> None:
         """Room for the graph, for those heard now and, where nothing is remembered, for the inboxes: the same array."""
         board = self.board
         board.record["edge_room"] = room
-        board.lay("graph", np.zeros(room))
+        board.lay("graph", np.zeros(room, np.int64))
+        if board.record["dense"]:
+            board.lay("unheard", np.zeros(room, np.int64))
         if board.record["subset"]:
             board.lay("fresh", np.zeros(room))
         else:
@@ -184,8 +200,7 @@ class Stage:
             board.share("heard", "fresh")
             board.share("heard_starts", "fresh_starts")
             board.record["heard_room"] = room
-            board.lay("heard_at", np.zeros(room))
-            board.lay("heard_rows", np.zeros(room))
+            board.lay("heard_rows", np.zeros(room, np.int64))
 
     def _make_room_for_inboxes(self, room: int) -> None:
         """Room for remembered reports, with those that are there already."""
@@ -207,9 +222,3 @@ class Stage:
             if self._tells_tallies:
                 board[told][: board.record["agents"]] = board[own]
                 board.lay(own, board[told][: board.record["agents"]])
-
-
-@lru_cache(maxsize=64)
-def expected_edges(graph: Graph, agents: int, byzantine: int) -> int:
-    """How many edges to make room for at first."""
-    return int(1.1 * graph.degrees(agents, byzantine).sum()) + 16

@@ -8,6 +8,7 @@ import numpy as np
 from numba import types
 
 from byzmab.core.board import (
+    ALL_BITS,
     ANY_REPORT,
     BAD_BELIEF,
     CONSISTENT_MEANS,
@@ -18,13 +19,11 @@ from byzmab.core.board import (
     words,
 )
 from byzmab.core.compiler import weave
+from byzmab.core.filters.dense import believe_all_densely
 from byzmab.core.plugins import Plugin
-from byzmab.core.report import Floats
+from byzmab.core.report import LEAST_PULLS, Floats
 
 __all__ = ["ANY_REPORT", "CONSISTENT_MEANS", "EVERY_ROUND", "Filter"]
-
-ALL_BITS = np.uint64(2**64 - 1)
-LEAST_POSITIVE = 5e-324
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,20 @@ class Filter(Plugin):
     `pulls` and `means` hold the reports with at least one pull, in any order; the function may use them
     up. With `consistency` they are only those that pass the paper's step A, κ n_j ≥ n_i. Where nobody is
     heard the belief must be (own_mean, own_pulls, 0).
+
+    Where nearly everyone hears everyone, the reports on an arm can be ordered once for all receivers. A filter
+    that asks no more than this of them may provide a second function, which is then used:
+
+        believe_dense(own_pulls, own_mean, pulls, means, middle, f, kappa, time) -> (estimate, weight, doubt)
+
+    `pulls` and `means` are now sorted by mean, equal means by pulls, and `middle`, a `byzmab.core.ends.Middle`, sums
+    up reports that belong somewhere between them. At least f on either side of it are told one by one.
     """
 
     kind: ClassVar[str] = "filter"
     function: ClassVar[str] = "believe"
     believe: ClassVar[Any]
+    believe_dense: ClassVar[Any] = None
     stale_when: ClassVar[int] = EVERY_ROUND  # which changes matter: see byzmab.core.board
     consistency: ClassVar[bool] = False  # whether step A comes first; some attacks look at it
     hears: ClassVar[bool] = True
@@ -52,10 +60,19 @@ class Filter(Plugin):
         """The compiled loop over all agents of a board."""
         return _loop(type(self).believe)
 
+    def dense_loop(self) -> Any:
+        """The same for a board on which reports are ordered once for all."""
+        return _dense_loop(type(self).believe_dense)
+
 
 @cache
 def _loop(function: Any) -> Any:
     return weave(believe_all, types.void(BoardType), believe=function)
+
+
+@cache
+def _dense_loop(function: Any) -> Any:
+    return weave(believe_all_densely, types.void(BoardType), believe_dense=function)
 
 
 def believe(
@@ -98,7 +115,7 @@ def believe_all(board: Any) -> None:
                 continue
             own = own_pulls[agent, arm]
             # step A, κ n_j ≥ n_i, or without it just n_j > 0: a report of zero pulls is silence
-            kappa, least = (kappas[agent], own) if board.consistency == 1 else (1.0, LEAST_POSITIVE)
+            kappa, least = (kappas[agent], own) if board.consistency == 1 else (1.0, LEAST_PULLS)
             count = np.uint64(0)
             for entry in range(starts[agent], starts[agent + 1]):
                 row = rows[entry]

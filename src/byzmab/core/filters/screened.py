@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from byzmab.core.board import EVERY_ROUND
 from byzmab.core.compiler import compiled
+from byzmab.core.ends import NO_MIDDLE
 from byzmab.core.filters.base import Filter
 from byzmab.core.filters.median import median_with
 from byzmab.core.filters.pooled import cap_and_sort, pool
@@ -46,7 +47,7 @@ def believe(
     cap_and_sort(own_pulls, pulls, means)
     left = drop_implausible(median_with(own_mean, means), pulls, means, f, time)
     f -= pulls.size - left
-    estimate, weight = pool(own_pulls, own_mean, pulls[:left], means[:left], f)
+    estimate, weight = pool(own_pulls, own_mean, pulls[:left], means[:left], NO_MIDDLE, f)
     if f == 0 or left <= 2 * f:
         return estimate, weight, 0.0
     share = f / (left - 2 * f + 1.0)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from byzmab.core.board import CONSISTENT_MEANS
 from byzmab.core.compiler import compiled
+from byzmab.core.ends import Middle
 from byzmab.core.filters.base import Filter
 from byzmab.core.report import Floats
 from byzmab.core.sorting import sort
@@ -53,16 +54,35 @@ def sum_without_extremes(values: Floats, f: int) -> float:
 
 
 @compiled
+def average(own_pulls: float, own_mean: float, total: float, kept: int, kappa: float) -> tuple[float, float, float]:
+    """The average of one's own mean and those kept, worth n / g."""
+    share = 1.0 / (kept + 1)  # 1 / (|B| + 1)
+    width = 0.25 * kappa * (1.0 + share) + share * share  # g
+    return (own_mean + total) * share, own_pulls / width, 0.0
+
+
+@compiled
 def believe(
     own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
 ) -> tuple[float, float, float]:
     """The average of one's own mean and the consistent means that are not extreme."""
     if means.size <= 2 * f:
         return own_mean, own_pulls, 0.0
-    share = 1.0 / (means.size - 2 * f + 1)  # 1 / (|B| + 1)
-    estimate = (own_mean + sum_without_extremes(means, f)) * share
-    width = 0.25 * kappa * (1.0 + share) + share * share  # g
-    return estimate, own_pulls / width, 0.0
+    return average(own_pulls, own_mean, sum_without_extremes(means, f), means.size - 2 * f, kappa)
+
+
+@compiled
+def believe_dense(
+    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, middle: Middle, f: int, kappa: float, time: int
+) -> tuple[float, float, float]:
+    """The same of sorted reports, most of them summed up."""
+    kept = means.size + middle.size - 2 * f
+    if kept <= 0:
+        return own_mean, own_pulls, 0.0
+    total = middle.means
+    for place in range(f, means.size - f):
+        total += means[place]
+    return average(own_pulls, own_mean, total, kept, kappa)
 
 
 @compiled
@@ -73,11 +93,20 @@ def believe_everyone(
     return believe(own_pulls, own_mean, pulls, means, 0, kappa, time)
 
 
+@compiled
+def believe_everyone_dense(
+    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, middle: Middle, f: int, kappa: float, time: int
+) -> tuple[float, float, float]:
+    """The same with nobody trimmed."""
+    return believe_dense(own_pulls, own_mean, pulls, means, middle, 0, kappa, time)
+
+
 @dataclass(frozen=True)
 class Trimmed(Filter):
     """The paper's filter: consistent neighbours without the f largest and f smallest means."""
 
     believe = staticmethod(believe)
+    believe_dense = staticmethod(believe_dense)
     stale_when = CONSISTENT_MEANS
     consistency = True
 
@@ -87,6 +116,7 @@ class Mean(Filter):
     """All consistent neighbours, none trimmed: no defence; shows what trimming is for."""
 
     believe = staticmethod(believe_everyone)
+    believe_dense = staticmethod(believe_everyone_dense)
     stale_when = CONSISTENT_MEANS
     consistency = True
     trims = False

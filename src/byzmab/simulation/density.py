@@ -1,0 +1,45 @@
+"""Dense or not: whether nearly everyone hears everyone, so that ordering reports once for all agents pays."""
+
+from functools import lru_cache
+
+from byzmab.core.report import Floats
+from byzmab.graphs import Graph
+from byzmab.simulation.experiment import Experiment
+
+# Where the dense path is faster, as measured: docs/decisions/0007-dense-path.md.
+LEAST_AGENTS = 48
+NORMAL_PER_UNHEARD = 12  # normal agents for each that an agent does not hear, itself included
+NORMAL_PER_F = 8  # normal agents for each report trimmed on a side
+
+
+@lru_cache(maxsize=64)
+def degrees_of(graph: Graph, agents: int, byzantine: int) -> Floats:
+    """Each agent's number of neighbours, to be expected or exact."""
+    return graph.degrees(agents, byzantine)
+
+
+def can_be_dense(experiment: Experiment) -> bool:
+    """Whether reports can be ordered once for all: by the filter, and because everyone always hears the same others."""
+    parts = experiment.parts
+    always_same = not experiment.time_varying and experiment.subset is None and experiment.delay == 0
+    return always_same and parts.baseline is None and parts.filter.believe_dense is not None
+
+
+def is_dense(experiment: Experiment) -> bool:
+    """Whether they are: a rule on the experiment alone, so that it is played alike everywhere."""
+    parts = experiment.parts
+    normal = parts.agents - experiment.byzantine
+    if not can_be_dense(experiment) or parts.agents < LEAST_AGENTS or NORMAL_PER_F * parts.f > normal:
+        return False
+    unheard = parts.agents - degrees_of(parts.graph, parts.agents, experiment.byzantine).min()
+    return bool(NORMAL_PER_UNHEARD * unheard <= normal)
+
+
+def expected_edges(experiment: Experiment, dense: bool) -> int:
+    """How many edges to make room for at first; those on which lies are told, where others need not be listed."""
+    parts = experiment.parts
+    agents = parts.agents
+    degrees = degrees_of(parts.graph, agents, experiment.byzantine)
+    if dense and not parts.attack.sees_edges:
+        return agents * int(max(experiment.byzantine, 1.1 * (agents - degrees.mean()))) + 16
+    return int(1.1 * degrees.sum()) + 16

@@ -1,0 +1,142 @@
+"""Reports ordered once for all tell every receiver what a sorted inbox of its own would."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from byzmab import Experiment
+from byzmab.core.crowd import Crowd, admit_within, gather, hear, line_up, mean_from_end, passing
+from byzmab.core.ends import Ends, admit
+from byzmab.simulation.stage import Stage
+
+counts = st.integers(1, 12).map(float)
+means = st.integers(0, 9).map(lambda tenths: tenths / 9)  # few enough that many are equal
+
+
+def make_ends(room, agents):
+    return Ends(np.zeros(room), np.zeros(room), np.zeros(room, int), np.zeros(1, int), np.zeros(agents, int))
+
+
+@given(reports=st.lists(st.tuples(means, counts), max_size=30), side=st.integers(1, 6))
+def test_the_ends_are_the_lowest_and_the_highest_of_all_that_were_admitted(reports, side):
+    ends = make_ends(2 * side, len(reports))
+    for sender, (mean, count) in enumerate(reports):
+        admit(ends, sender, count, mean)
+        expected = sorted(reports[: sender + 1])
+        if len(expected) > 2 * side:
+            expected = expected[:side] + expected[-side:]
+        size = ends.size[0]
+        assert list(zip(ends.means[:size], ends.pulls[:size], strict=True)) == expected
+        assert np.flatnonzero(ends.held).tolist() == sorted(ends.senders[:size].tolist())
+        assert all(reports[ends.senders[place]] == expected[place] for place in range(size))
+
+
+@given(pulls=st.lists(counts, max_size=40), own=counts, kappa=st.floats(1, 2, exclude_max=True))
+def test_as_many_pass_as_a_count_finds(pulls, own, kappa):
+    assert passing(np.array(sorted(pulls, reverse=True)), kappa, own) == sum(kappa * count >= own for count in pulls)
+
+
+class Network(NamedTuple):
+    """Tallies on one arm, with everybody's kappa, lies and the normal agents it does not hear."""
+
+    pulls: list
+    means: list
+    kappas: list
+    lies: list
+    unheard: list
+
+
+@st.composite
+def networks(draw):
+    agents, liars = draw(st.integers(1, 25)), draw(st.integers(0, 4))
+    everyone = range(liars + agents)
+    strangers = [draw(st.sets(st.integers(liars, liars + agents - 1), max_size=3)) for _ in everyone]
+    return liars, Network(
+        [draw(counts) for _ in everyone],
+        [draw(means) for _ in everyone],
+        [draw(st.sampled_from([1.0, 1.5, 1.9])) for _ in everyone],
+        [draw(st.lists(st.tuples(means, counts), max_size=liars)) for _ in everyone],
+        [sorted(strangers[agent] | ({agent} if agent >= liars else set())) for agent in everyone],
+    )
+
+
+def make_crowd(liars, network, f):
+    agents = len(network.pulls)
+    normal = agents - liars
+    order = sorted(range(liars, agents), key=lambda agent: -network.pulls[agent])
+    starts = np.cumsum([0, *map(len, network.unheard)])
+    room = min(2 * (max(f, 1) + 1 + max(map(len, network.unheard))), normal)
+    floats = [np.zeros(size) for size in (agents, agents, normal, normal, normal + 1, normal + 1, normal + 1)]
+    integers = [np.zeros(size, int) for size in (normal, agents, agents, agents, agents, normal + 2)]
+    return Crowd(
+        np.array([order]),
+        starts,
+        np.array([other for names in network.unheard for other in names], int),
+        make_ends(room, agents),
+        *floats,
+        *integers,
+        np.zeros(liars),
+        np.zeros(liars),
+        np.zeros(agents, int),
+    )
+
+
+@given(network=networks(), f=st.integers(0, 4), consistency=st.booleans())
+def test_every_receiver_hears_what_a_sorted_inbox_of_its_own_would_hold(network, f, consistency):
+    liars, network = network
+    crowd = make_crowd(liars, network, f)
+    gather(crowd, np.array(network.pulls)[:, None], np.array(network.means)[:, None], 0)
+    line_up(crowd, np.array(network.kappas), consistency)
+    assert sorted(crowd.queue) == list(range(len(network.pulls)))
+    admitted = 0
+    for receiver in crowd.queue:
+        own, kappa = network.pulls[receiver], network.kappas[receiver]
+        honest = sorted(
+            (network.means[other], network.pulls[other])
+            for other in range(liars, len(network.pulls))
+            if other not in network.unheard[receiver] and (not consistency or kappa * network.pulls[other] >= own)
+        )
+        lies = sorted(network.lies[receiver])
+        for place, (mean, count) in enumerate(lies):
+            crowd.lie_means[place], crowd.lie_pulls[place] = mean, count
+        admitted = admit_within(crowd, admitted, crowd.reaches[receiver])
+        heard_pulls, heard_means = np.zeros(len(network.pulls)), np.zeros(len(network.pulls))
+        size, middle = hear(crowd, receiver, len(lies), heard_pulls, heard_means)
+        told = list(zip(heard_means[:size], heard_pulls[:size], strict=True))
+        everything = sorted(honest + lies)
+
+        assert told == sorted(told)
+        assert size + middle.size == len(everything)
+        if middle.size:
+            assert told[:f] == everything[:f]
+            assert told[size - f :] == everything[len(everything) - f :]
+        total = [(mean, min(count, own)) for mean, count in everything]
+        one_by_one = [(mean, min(count, own)) for mean, count in told]
+        for summed, worth in (
+            (middle.means, lambda mean, count: mean),
+            (middle.pulls, lambda mean, count: count),
+            (middle.rewards, lambda mean, count: mean * count),
+        ):
+            expected = sum(worth(*report) for report in total) - sum(worth(*report) for report in one_by_one)
+            assert summed == pytest.approx(expected, abs=1e-12)
+        for place in range(max(f, 1) + 1):
+            for low in (True, False):
+                found = mean_from_end(crowd, receiver, place, low)
+                ordered = honest if low else honest[::-1]
+                assert found == ordered[min(place, len(honest) - 1)][0] if honest else np.isnan(found)
+
+
+@pytest.mark.parametrize("epoch", [1, 3])
+def test_the_order_by_pulls_is_kept_from_round_to_round(epoch):
+    experiment = Experiment(agents=20, byzantine=3, arms="random:5", horizon=60, runs=1, epoch=epoch)
+    stage = Stage(experiment, 0, dense=True)
+    for time in range(0, experiment.horizon, epoch):
+        stage.play(time)
+        before = stage.board["pulls"].copy()
+        stage.play(time + 1)  # the first round of an epoch: reports are exchanged
+        for arm, order in enumerate(stage.board["by_pulls"].reshape(5, 17)):
+            assert sorted(order) == list(range(3, 20))
+            assert (np.diff(before[order, arm]) <= 0).all()
