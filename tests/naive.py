@@ -310,13 +310,44 @@ class Liars:
         if self.name == "alie":
             c = float(self.parameter or 1.5) * (1 if k != self.best else -1)
             return n[i][k] + 1, min(max(average(honest) + c * std(honest), 0.0), 1.0)
+        A = self.consistent(i, k)
+        if self.name == "crafted":
+            return self.crafted(liar, i, k, A)
         assert self.name == "adaptive"
-        heard = [report[k] for j, report in self.inbox[i].items() if j >= self.B]
-        A = sorted(xj for _, xj in (step_a(n[i][k], heard, self.kappas[i]) if self.step_a else heard))
         if not A:
             return n[i][k] + 1, x[liar][k]
         place = min(max(self.f, 1), len(A) - 1)
         return n[i][k] + 1, A[place] if k == self.best else A[-1 - place]
+
+    def consistent(self, i, k):
+        """The honest means on arm k that agent i hears and finds consistent, ascending."""
+        heard = [report[k] for j, report in self.inbox[i].items() if j >= self.B]
+        return sorted(xj for _, xj in (step_a(self.n[i][k], heard, self.kappas[i]) if self.step_a else heard))
+
+    def crafted(self, liar, i, k, A):
+        given = [float(number) for number in self.parameter.split(",")] if self.parameter else []
+        parameters = [*given, *[-1, -1, -1, 1, 1, 1, 1, -1, 1, 0, 0][len(given) :]]
+        places, counts, (share, spared, spared_count, isolate, switch) = parameters[:3], parameters[3:6], parameters[6:]
+        second = max((j for j in range(self.M) if j != self.best), key=lambda j: self.mu[j])
+        standing = {self.best: 0, second: 1}.get(k, 2)
+        place, count, from_above = places[standing], counts[standing], k != self.best
+        met = math.floor((i + k + 1) * share + 1e-9) - math.floor((i + k) * share + 1e-9)
+        if k != self.best and self.t < switch and not met:
+            place, count, from_above = spared, spared_count, False
+        if k != self.best and len(A) < isolate:
+            count = 0
+        count *= self.n[i][k] + 1
+        end = 1.0 if from_above else 0.0
+        if place <= -1:
+            return count, end
+        if not A:
+            return count, self.x[liar][k]
+        line = [*(A[::-1] if from_above else A), None]
+        if place < 0:
+            return count, line[0] + -place * (end - line[0])
+        place = min(place, len(A) - 1)
+        before, after = line[int(place)], line[int(place) + 1]
+        return count, before if place == int(place) else before + (place - int(place)) * (after - before)
 
 
 # --- the loop -----------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from byzmab.core.policies import Policy
     from byzmab.core.report import Belief, Report
     from byzmab.graphs import Graph
+    from byzmab.search import search_attack
     from byzmab.simulation.compare import Comparison, compare
     from byzmab.simulation.experiment import Experiment
     from byzmab.simulation.result import Result
@@ -47,6 +48,7 @@ _HOMES = {
     "compiled": "core.compiler",
     "open_sweep": "sweep.data",
     "run_sweep": "sweep.run",
+    "search_attack": "search",
     "simulate": "simulation.run",
 }
 
@@ -70,6 +72,7 @@ __all__ = [
     "compiled",
     "open_sweep",
     "run_sweep",
+    "search_attack",
     "simulate",
 ]
 

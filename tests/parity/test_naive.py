@@ -96,6 +96,25 @@ def test_every_setting_is_played_as_transcribed(settings, graph, attack):
             assert_same_choices(experiment)
 
 
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "crafted:0.5,1.25,-0.3",
+        "crafted:-1,9,0,0.5,0.6,2,0.5,-0.5,0.8",
+        "crafted:0,-1,-1,1,0,0.1,0.333,1.5,0.2,4,60",
+        "crafted:-1,-1,-1,1,1,1,0,0.7,1,3,1000",
+    ],
+)
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"graph": "erdos-renyi:0.5", "time_varying": True, "memory": 2}, {"f": 0}, {"delay": 1, "arms": (0.2, 0.6)}],
+    ids=str,
+)
+def test_crafted_lies_are_told_as_transcribed(attack, settings):
+    for filter in ("trimmed", "pooled"):
+        assert_same_choices(Experiment(filter=filter, attack=attack, **{**SMALL, **settings}))
+
+
 def test_many_arms_and_many_neighbours_are_played_as_transcribed():
     """More arms than bits in a word of news, and more neighbours than fit a short list."""
     experiment = Experiment(agents=36, byzantine=3, f=3, arms="random:70", horizon=25, attack="alie", filter="trimmed")

@@ -4,6 +4,7 @@ from byzmab.attacks.adaptive import Adaptive
 from byzmab.attacks.alie import Alie
 from byzmab.attacks.base import Attack, World
 from byzmab.attacks.constant import Constant
+from byzmab.attacks.crafted import Crafted
 from byzmab.attacks.extreme import Extreme
 from byzmab.attacks.gaussian import Gaussian
 from byzmab.attacks.mimic import Mimic
@@ -24,5 +25,6 @@ ATTACKS = Registry(
         "starve": Starve,
         "mimic": Mimic,
         "alie": Alie,
+        "crafted": Crafted,
     },
 )

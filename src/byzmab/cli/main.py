@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from byzmab.cli.attack import app as attack
 from byzmab.cli.bounds import bounds
 from byzmab.cli.listing import show_list
 from byzmab.cli.reproduce import reproduce
@@ -25,6 +26,7 @@ app.command("reproduce")(reproduce)
 app.command("sweep")(sweep)
 app.command("tournament")(tournament)
 app.command("bounds")(bounds)
+app.add_typer(attack, name="attack")
 app.command("list")(show_list)
 
 

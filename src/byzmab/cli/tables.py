@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from byzmab.paper.bounds import Bounds
     from byzmab.paper.claims import Claim
     from byzmab.paper.reproduction import FigureData
+    from byzmab.search.judge import Judgement
+    from byzmab.search.search import Search
     from byzmab.simulation.result import Result
     from byzmab.sweep.data import SweepData
     from byzmab.tournament.standings import Score, Standings
@@ -115,6 +117,26 @@ def _ratio(score: "Score", worst: bool) -> str:
     error = "" if score.stderr is None else f" ±{score.stderr:.2f}"
     text = f"{score.ratio:.2f}{error}{'*' if worst else ''}"
     return f"[red]{text}[/]" if score.hurts else text
+
+
+def judgement_table(search: "Search", judgement: "Judgement") -> None:
+    """Print what the found attack does, and its regret beside that of every other."""
+    from byzmab.search.words import in_words
+
+    for sentence in in_words(search.attack, search.experiment):
+        print(sentence)
+    fresh = judgement.summary()
+    title = f"regret per normal agent at the horizon, {fresh['runs']} runs on fresh seeds"
+    table = _table(title, ("attack",), ("regret", "stderr", "found exceeds it by", "95 % interval"))
+    for name, row in fresh["attacks"].items():
+        excess = row.get("excess")
+        told = (
+            ("", "")
+            if excess is None
+            else (f"{excess['difference']:+.2f}", "{low:+.2f} to {high:+.2f}".format(**excess))
+        )
+        table.add_row(name, _number(row["regret"]["mean"]), _number(row["regret"]["stderr"]), *told)
+    _print(table)
 
 
 def regret_table(results: Sequence[tuple[str, "Result"]]) -> None:

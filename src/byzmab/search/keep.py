@@ -1,0 +1,154 @@
+"""What a search leaves behind: the attack as a plug-in file, the numbers and the figures."""
+
+import json
+import textwrap
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from byzmab.attacks.crafted import Crafted
+from byzmab.search.judge import ALONE, FOUND, Judgement
+from byzmab.search.search import Search
+from byzmab.search.words import in_words
+from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.figure import STYLES, draw_band, dress, new_axes
+from byzmab.simulation.files import in_place, save_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DRAWN = (FOUND, "extreme", "adaptive", "starve")
+WIDTH = 116  # of lines in the plug-in file
+
+PLUGIN = '''"""Found: {title}.
+
+What it does, i being the receiver and n its own count:
+
+{words}
+
+How it was found:
+
+{how}
+
+byzmab simulate --attack found.py:Found plays it; byzmab.attacks.crafted explains the parameters.
+"""
+
+from dataclasses import dataclass
+
+from byzmab.attacks.crafted import Crafted
+
+
+@dataclass(frozen=True)
+class Found(Crafted):
+    """The attack that hurt {against} most in {trials} trials."""
+
+{parameters}
+'''
+
+
+def save_search(search: Search, directory: str | Path, judgement: Judgement | None = None) -> list[Path]:
+    """Write found.py, search.json and the figures to a directory that is there; the files written."""
+    directory = Path(directory)
+    files = [directory / "found.py", directory / "search.json"]
+    for file, text in zip(files, (plugin_of(search), json.dumps(summary(search, judgement), indent=2)), strict=True):
+        with in_place(file) as path:
+            path.write_text(text, encoding="utf-8")
+    files += save_figure(draw_search(search), directory / "search")
+    if judgement is not None:
+        files += save_figure(draw_judgement(judgement), directory / "regret")
+    return files
+
+
+def plugin_of(search: Search) -> str:
+    """The source of a plug-in file with the attack that was found."""
+    attack, experiment, trials = search.attack, search.experiment, len(search.trials)
+    against = _against(experiment)
+    settings = ", ".join(f"{name} = {value!r}" for name, value in _settings(experiment).items())
+    how = (
+        f"The largest regret, {search.best.regret:.1f} after {experiment.horizon} rounds, in {trials} trials of "
+        f"{search.runs} runs each, optimizer {search.optimizer}, seed {experiment.seed}. The experiment: {settings}."
+    )
+    return PLUGIN.format(
+        title=f"an attack on {against}, made by byzmab attack search",
+        words="\n".join(_wrap(words, "- ") for words in in_words(attack, experiment)),
+        how=_wrap(_plain(how), ""),
+        against=against,
+        trials=trials,
+        parameters="\n".join(
+            f"    {name}: {type(value).__name__} = {value}" for name, value in _parameters(attack).items()
+        ),
+    )
+
+
+def summary(search: Search, judgement: Judgement | None = None) -> dict[str, Any]:
+    """The object of `byzmab attack search --json`."""
+    experiment, attack = search.experiment, search.attack
+    return {
+        "experiment": _settings(experiment),
+        "attack": {
+            "name": f"crafted:{attack.to_text()}",
+            "parameters": _parameters(attack),
+            "about": in_words(attack, experiment),
+        },
+        "search": {
+            "optimizer": search.optimizer,
+            "seed": experiment.seed,
+            "runs": search.runs,
+            "trials": len(search.trials),
+            "interrupted": search.interrupted,
+            "regret": search.best.regret,
+            "known": search.known,
+            "regrets": [trial.regret for trial in search.trials],
+            "seconds": search.seconds,
+        },
+        "fresh": None if judgement is None else judgement.summary(),
+    }
+
+
+def draw_search(search: Search) -> "Axes":
+    """Every trial's regret, the worst so far, and the attacks known before."""
+    axes = new_axes()
+    numbers = range(1, len(search.trials) + 1)
+    regrets = [trial.regret for trial in search.trials]
+    worst = [max(regrets[:number]) for number in numbers]
+    axes.plot(numbers, regrets, ".", color="#999999", markersize=3, label="trials")
+    axes.step(numbers, worst, where="post", color=STYLES[0][0], linewidth=1.8, label="worst so far")
+    for (name, regret), (color, dashes) in zip(search.known.items(), STYLES[1:], strict=False):
+        axes.axhline(regret, color=color, linestyle=dashes, linewidth=1.2, label=name)
+    axes.set_xlabel("trial")
+    axes.set_ylabel("regret at the horizon")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="lower right")
+    return axes
+
+
+def draw_judgement(judgement: Judgement) -> "Axes":
+    """Regret over time under the found attack, under those it grew from, and alone."""
+    axes = new_axes()
+    for name in (*DRAWN, ALONE):
+        result = judgement.results[name]
+        draw_band(axes, result.rounds, result.network_regret, name, alone=name == ALONE)
+    dress(axes, judgement.found.experiment.horizon)
+    return axes
+
+
+def _settings(experiment: Experiment) -> dict[str, Any]:
+    """The settings without the attack, which is what was searched."""
+    return {name: value for name, value in experiment.settings().items() if name != "attack"}
+
+
+def _parameters(attack: Crafted) -> dict[str, float]:
+    return {item.name: getattr(attack, item.name) for item in fields(attack)}
+
+
+def _against(experiment: Experiment) -> str:
+    return _plain(" with ".join(word for word in experiment.algorithm_in_words() if word != "-"))
+
+
+def _plain(text: str) -> str:
+    """A text with nothing in it that would end a docstring: names may be paths with strange signs."""
+    return text.replace("\\", "/").replace('"', "'")
+
+
+def _wrap(text: str, mark: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent=mark, subsequent_indent=" " * len(mark))

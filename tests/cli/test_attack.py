@@ -1,0 +1,104 @@
+"""byzmab attack search, as a stranger meets it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+BYZMAB = [sys.executable, "-m", "byzmab.cli.main"]
+SMALL = ["--horizon", "200", "--runs", "4", "--trials", "6", "--search-runs", "2"]
+
+
+def byzmab(*arguments, cwd, code=0):
+    done = subprocess.run([*BYZMAB, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, timeout=120)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_a_search_leaves_an_attack_that_simulate_accepts(tmp_path):
+    printed = json.loads(byzmab("attack", "search", *SMALL, "--filter", "pooled", "--json", cwd=tmp_path).stdout)
+    assert printed["experiment"]["filter"] == "pooled"
+    assert printed["search"]["trials"] == len(printed["search"]["regrets"]) == 6
+    assert printed["fresh"]["seed"] != printed["search"]["seed"]
+    assert json.loads((tmp_path / "attack/search.json").read_text()) == printed
+    flags = ["--horizon", "200", "--runs", "4", "--filter", "pooled", "--seed", printed["fresh"]["seed"], "--json"]
+    again = byzmab("simulate", *flags, "--attack", "attack/found.py:Found", cwd=tmp_path)
+    assert json.loads(again.stdout)["regret"]["mean"] == printed["fresh"]["attacks"]["found"]["regret"]["mean"]
+    table = byzmab("attack", "search", *SMALL, "--filter", "pooled", cwd=tmp_path).stdout
+    assert "found exceeds it by" in table
+    for name in ("extreme", "adaptive", "solo"):
+        assert f"{printed['fresh']['attacks'][name]['excess']['difference']:+.2f}" in table
+
+
+def test_the_settings_may_come_from_a_file(tmp_path):
+    (tmp_path / "e.toml").write_text('horizon = 100\nruns = 2\narms = [0.9, 0.1]\nout = "here"\nworkers = 1\n')
+    byzmab("attack", "search", "e.toml", "--trials", "3", "--search-runs", "1", cwd=tmp_path)
+    assert json.loads((tmp_path / "here/search.json").read_text())["experiment"]["arms"] == [0.9, 0.1]
+
+
+def test_control_c_leaves_the_worst_so_far(tmp_path):
+    process = subprocess.Popen(
+        [*BYZMAB, "attack", "search", "--trials", "100000", "--horizon", "300", "--search-runs", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    deadline = time.monotonic() + 100
+    while len(list(tmp_path.rglob("attack/points/*/*.npz"))) < 5:
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert "Traceback" not in err
+    assert "attack/found.py" in err
+    assert err.splitlines()[-1] == "stopped"
+    saved = json.loads((tmp_path / "attack/search.json").read_text())
+    assert saved["search"]["interrupted"] is True
+    assert saved["fresh"] is None
+    byzmab("simulate", "--horizon", "50", "--runs", "1", "--attack", "attack/found.py:Found", cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--trials", "2"], "trials 2"),
+        (["--search-runs", "0"], "search runs 0"),
+        (["--runs", "1"], "runs 1"),
+        (["--optimizer", "tpi"], "did you mean 'tpe'"),
+        (["--byzantine", "0"], "byzantine 0"),
+        (["--filter", "solo"], "filter 'solo'"),
+        (["--filter", "poold"], "did you mean 'pooled'"),
+        (["--trails", "9"], "--trails"),
+        (["--out", "/proc/nowhere"], "/proc/nowhere"),
+    ],
+)
+def test_bad_input_ends_with_one_sentence_and_code_2(arguments, words, tmp_path):
+    done = byzmab("attack", "search", *arguments, cwd=tmp_path, code=2)
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("missing", ["optuna", "cmaes"])
+def test_without_optuna_the_pip_line_is_told(missing, tmp_path):
+    code = f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['byzmab', 'attack', 'search']\nfrom byzmab.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=os.environ)
+    assert done.returncode == 2
+    assert done.stderr == f"error: attack search needs {missing}, which is missing: pip install 'byzmab[search]'\n"
+
+
+def test_help_tells_how_long_it_takes_and_needs_no_numba(tmp_path):
+    code = "import sys; sys.argv = ['byzmab', 'attack', 'search', '--help']\nfrom byzmab.cli import main\ntry: main.main()\nexcept SystemExit: pass\nprint([m for m in ('numba', 'numpy', 'optuna') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.endswith("[]\n"), done.stdout[-300:]
+    assert "minutes" in done.stdout
+    assert "--search-runs" in done.stdout
