@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from byzmab import BadInput, Experiment, Store, simulate
-from byzmab.sweep.identity import address, identity
+from byzmab.sweep.identity import PLAYING, address, identity
 from byzmab.sweep.store import blocks_in
 
 SMALL = Experiment(agents=5, byzantine=1, horizon=60, runs=4)
@@ -100,6 +100,19 @@ def test_every_setting_but_the_number_of_runs_is_in_the_address():
     addresses = {address(SMALL.but(**{name: value})) for name, value in changes.items()} | {address(SMALL)}
     assert len(addresses) == len(changes) + 1
     assert address(SMALL.but(runs=99)) == address(SMALL)
+
+
+def test_the_version_covers_all_code_that_plays_and_nothing_that_only_shows():
+    import grimp
+
+    needed = grimp.build_graph("byzmab").find_upstream_modules("byzmab.simulation.stage") | {"byzmab.simulation.stage"}
+    places = {name.removeprefix("byzmab.").replace(".", "/") for name in needed} - {"byzmab", "simulation"}
+    assert {place for place in places if not place.startswith("simulation/")} <= {
+        place for place in places if place.startswith(tuple(name for name in PLAYING if "/" not in name))
+    }
+    assert {f"{place}.py" for place in places if place.startswith("simulation/")} == {
+        name for name in PLAYING if "/" in name
+    }
 
 
 def test_spelling_does_not_change_the_address():

@@ -25,7 +25,7 @@ PLAYING = (
     "attacks",
     "graphs",
     "baselines",
-    *(f"simulation/{name}.py" for name in ("engine", "inbox", "rewards", "stage")),
+    *(f"simulation/{name}.py" for name in ("density", "engine", "experiment", "inbox", "rewards", "stage")),
 )
 PACKAGES = ("byzmab", "numpy", "numba", "llvmlite")
 
