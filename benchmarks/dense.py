@@ -17,14 +17,15 @@ COLUMNS = {  # graph, f, whether dense if not left to the rule, sizes; B = f in 
     "mean degree 10, f=1": ("sparse", 1, None, SIZES),
 }
 CELL = """
-import resource, time
+import time
 from byzmab import Experiment
 from byzmab.simulation.stage import Stage
 experiment = Experiment({settings})
 Stage(experiment, 0, dense={dense}).play(1)
 began = time.process_time()
 Stage(experiment, 0, dense={dense}).play(experiment.horizon)
-print(time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))  # kB; Linux alone tells
+print(time.process_time() - began, int(peak.split()[1]) / 1024)
 """
 
 
@@ -72,7 +73,7 @@ def table():
         for name, (graph, f, dense, sizes) in COLUMNS.items():
             seconds, megabytes = cell(agents, graph, f, dense) if agents in sizes else (math.nan, math.nan)
             points[name] += [(agents, seconds)] if agents in sizes else []
-            text = f"{seconds:.2f} s {megabytes:6.0f} MB" if agents in sizes else "-"
+            text = f"{seconds:.2g} s {megabytes:6.0f} MB" if agents in sizes else "-"
             print(f" {text:>22}", end="", flush=True)
         print()
     print(f"{'slope':>8}", *(f"{slope(found):22.2f}" for found in points.values()))
