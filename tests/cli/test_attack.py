@@ -8,16 +8,9 @@ import sys
 import time
 
 import pytest
+from command import BYZMAB, byzmab
 
-BYZMAB = [sys.executable, "-m", "byzmab.cli.main"]
 SMALL = ["--horizon", "200", "--runs", "4", "--trials", "6", "--search-runs", "2"]
-
-
-def byzmab(*arguments, cwd, code=0):
-    done = subprocess.run([*BYZMAB, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, timeout=120)
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
 
 
 def test_a_search_leaves_an_attack_that_simulate_accepts(tmp_path):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from byzmab.attacks.base import Attack, World
 from byzmab.core.compiler import compiled
-from byzmab.core.crowd import admit_within, gather, line_up, mean_from_end
+from byzmab.core.crowd import admit_within, gather, line_up, mean_from_end, open_crowd
 from byzmab.core.report import Floats, Report, Words
 from byzmab.core.sorting import sort
 
@@ -44,8 +44,10 @@ def survivor(world: World, receiver: int, arm: int, honest: Floats) -> float:
 @compiled
 def meet(world: World, knobs: Floats, notes: Floats, rng: Words) -> None:
     """On a dense graph, note every receiver's survivors: the ends of the crowd hold them, and nothing is sorted."""
-    crowd = world.crowd
-    for arm in range(world.truths.size if world.dense else 0):
+    if not world.dense:
+        return
+    crowd = open_crowd(world.room)
+    for arm in range(world.truths.size):
         gather(crowd, world.pulls, world.means, arm)
         line_up(crowd, world.kappas, world.consistency)
         admitted = 0

@@ -10,7 +10,7 @@ from numba import types
 
 from byzmab.core.board import CONSISTENT_MEANS, BoardType, first_row, floats, integers, table, words
 from byzmab.core.compiler import compiled, weave
-from byzmab.core.crowd import Crowd, open_crowd
+from byzmab.core.crowd import Room, room_of
 from byzmab.core.draws import below, fold
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import Floats, Integers, Report, Words
@@ -35,8 +35,8 @@ class World(NamedTuple):
     heard: Integers  # senders
     heard_rows: Integers  # rows of `told`
     told: Report  # rows × arms
-    dense: bool  # whether nearly everyone hears everyone; the lists above then hold liars alone, see `sees_edges`
-    crowd: Crowd  # if so, the honest reports, ordered once for all who hear them
+    dense: bool  # whether reports are ordered once for all; the lists above may then hold liars alone: see `sees_edges`
+    room: Room  # if so, `byzmab.core.crowd.open_crowd` finds them there
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def open_world(board: Any) -> World:
         integers(board.heard_rows, board.heard_room),
         told,
         board.dense == 1,
-        open_crowd(board),
+        room_of(board),
     )
 
 

@@ -45,21 +45,44 @@ class Crowd(NamedTuple):
     absent: Integers  # agents: 1 for those whom it does not hear
 
 
-FLOAT_ROWS, INTEGER_ROWS = 11, 10  # of a board's room for a crowd, `agents` + 2 wide
+class Room(NamedTuple):
+    """Where a dense board keeps its crowd: few enough arrays to be passed to attacks."""
+
+    order: Integers  # these three as in the crowd
+    unheard_starts: Integers
+    unheard: Integers
+    kept: int  # how many ends
+    floats: Floats  # FLOAT_ROWS × (agents + 2)
+    integers: Integers  # INTEGER_ROWS × (agents + 2)
+
+
+FLOAT_ROWS, INTEGER_ROWS = 11, 10
 
 
 @compiled
-def open_crowd(board: Any) -> Crowd:
-    """The crowd in a board's room for it; nobody where the board is not dense."""
-    agents, normal = (board.agents, board.agents - board.byzantine) if board.dense == 1 else (0, 0)
-    # f on either side when those unheard are left out, and one more for attacks that stay just inside
-    kept = min(2 * (max(board.f, 1) + 1 + board.most_unheard), normal)
-    reals = table(board.crowd_floats, FLOAT_ROWS, board.agents + 2)
-    wholes = integer_table(board.crowd_integers, INTEGER_ROWS, board.agents + 2)
-    return Crowd(
+def room_of(board: Any) -> Room:
+    """A board's room for a crowd."""
+    agents, normal = board.agents, board.agents - board.byzantine
+    return Room(
         integer_table(board.by_pulls, board.arms, normal),
         integers(board.unheard_starts, agents + 1),
         integers(board.unheard, board.edge_room),
+        # f on either side when those unheard are left out, and one more for attacks that stay just inside
+        min(2 * (max(board.f, 1) + 1 + board.most_unheard), normal),
+        table(board.crowd_floats, FLOAT_ROWS, agents + 2),
+        integer_table(board.crowd_integers, INTEGER_ROWS, agents + 2),
+    )
+
+
+@compiled
+def open_crowd(room: Room) -> Crowd:
+    """The crowd that stands in a room."""
+    agents, normal, kept = room.unheard_starts.size - 1, room.order.shape[1], room.kept
+    reals, wholes = room.floats, room.integers
+    return Crowd(
+        room.order,
+        room.unheard_starts,
+        room.unheard,
         Ends(reals[0, :kept], reals[1, :kept], wholes[0, :kept], wholes[1, :1], wholes[2, :agents]),
         reals[2, :agents],
         reals[3, :agents],

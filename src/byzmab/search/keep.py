@@ -118,7 +118,7 @@ def draw_search(search: Search) -> "Axes":
     axes.set_xlabel("trial")
     axes.set_ylabel("regret at the horizon")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5)  # above, where nothing is hidden
+    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)  # above, where nothing is hidden
     return axes
 
 

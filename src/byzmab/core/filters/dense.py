@@ -6,7 +6,7 @@ import numpy as np
 
 from byzmab.core.board import ALL_BITS, BAD_BELIEF, EVERY_ROUND, floats, integers, table, words
 from byzmab.core.compiler import compiled
-from byzmab.core.crowd import Crowd, admit_within, gather, hear, line_up, open_crowd
+from byzmab.core.crowd import Crowd, admit_within, gather, hear, line_up, open_crowd, room_of
 from byzmab.core.ends import Middle
 from byzmab.core.report import LEAST_PULLS, Floats, Integers, Words
 from byzmab.core.sorting import sort_reports
@@ -58,7 +58,7 @@ def believe_all_densely(board: Any) -> None:
     estimates = table(board.estimates, agents, arms)
     weights = table(board.weights, agents, arms)
     doubts = table(board.doubts, agents, arms)
-    crowd = open_crowd(board)
+    crowd = open_crowd(room_of(board))
     consistency = board.consistency == 1
     follow = board.settled == 1 and board.stale_when != EVERY_ROUND
     stale = union(words(board.news, room)) if follow else ALL_BITS
