@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: run reproduce test check bench docs clean chromium
+.PHONY: run reproduce test soak check bench docs clean chromium
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml constraints.txt
@@ -20,6 +20,10 @@ reproduce: $(READY)
 
 test: $(READY) chromium
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+# what takes long: a node killed a hundred times under traffic, a hundred thousand broken frames
+soak: $(READY)
+	BYZMAB_KILLS=100 BYZMAB_FRAMES=100000 $(BIN)/python -m pytest tests/node/test_crash.py tests/node/test_host.py
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ import pytest
 
 from byzmab import Attack, BadInput, Experiment, Filter, Graph, Policy, compiled
 from byzmab.core.compiler import watching_compilation
+from byzmab.core.filters.fates import Fate
 from byzmab.simulation.experiment import PLUGINS
 from byzmab.simulation.stage import Stage
 from byzmab.testing import check
@@ -228,6 +229,18 @@ def test_a_filter_that_does_not_believe_itself_alone_is_caught():
     Agnostic.believe = staticmethod(believe)
     with pytest.raises(AssertionError, match="alone"):
         check(Agnostic())
+
+
+def test_a_filter_that_explains_only_some_reports_is_caught():
+    class Sloppy(Filter):
+        believe = PLUGINS["filter"].entries["trimmed"].believe
+
+        @staticmethod
+        def explain(own_pulls, own_mean, pulls, means, f, kappa, time):
+            return {0: Fate.KEPT}
+
+    with pytest.raises(AssertionError, match="one fate for each"):
+        check(Sloppy())
 
 
 def test_a_graph_in_which_agents_hear_themselves_is_caught():

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from byzmab.core.policies import Policy
     from byzmab.core.report import Belief, Report
     from byzmab.graphs import Graph
+    from byzmab.node.client import AsyncClient, Client, NodeError
     from byzmab.search import search_attack
     from byzmab.simulation.compare import Comparison, compare
     from byzmab.simulation.experiment import Experiment
@@ -31,13 +32,16 @@ __version__ = version("byzmab")
 
 _HOMES = {
     "Agent": "core.agent",
+    "AsyncClient": "node.client",
     "Attack": "attacks",
     "BadInput": "core.errors",
     "Belief": "core.report",
+    "Client": "node.client",
     "Comparison": "simulation.compare",
     "Experiment": "simulation.experiment",
     "Filter": "core.filters",
     "Graph": "graphs",
+    "NodeError": "node.client",
     "Policy": "core.policies",
     "Report": "core.report",
     "Result": "simulation.result",
@@ -54,13 +58,16 @@ _HOMES = {
 
 __all__ = [
     "Agent",
+    "AsyncClient",
     "Attack",
     "BadInput",
     "Belief",
+    "Client",
     "Comparison",
     "Experiment",
     "Filter",
     "Graph",
+    "NodeError",
     "Policy",
     "Report",
     "Result",
@@ -80,7 +87,12 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'byzmab' has no attribute {name!r}")
-    return getattr(import_module(f"byzmab.{_HOMES[name]}"), name)
+    try:
+        return getattr(import_module(f"byzmab.{_HOMES[name]}"), name)
+    except ModuleNotFoundError as error:
+        if not _HOMES[name].startswith("node.") or (error.name or "").startswith("byzmab"):
+            raise
+        raise ImportError(f"byzmab.{name} needs the package {error.name}: pip install 'byzmab[node]'") from None
 
 
 def __dir__() -> list[str]:

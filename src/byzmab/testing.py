@@ -15,6 +15,7 @@ from byzmab.attacks import Attack
 from byzmab.core.compiler import watching_compilation
 from byzmab.core.ends import Middle
 from byzmab.core.filters import Filter
+from byzmab.core.filters.fates import Fate
 from byzmab.core.plugins import Plugin
 from byzmab.core.policies import Policy
 from byzmab.core.report import Belief
@@ -62,7 +63,7 @@ def _reports(rng: np.random.Generator, count: int, own_pulls: int) -> tuple[np.n
 
 @check.register
 def check_filter(filter: Filter) -> None:
-    """Alone it believes itself; numbers stay finite; the order of reports does not matter."""
+    """Alone it believes itself; numbers stay finite; the order of reports does not matter; every fate is told."""
     rng = np.random.default_rng(0)
     believe = type(filter).believe
     for _ in range(TRIALS):
@@ -82,6 +83,9 @@ def check_filter(filter: Filter) -> None:
         assert belief[1] > 0, f"the weight {belief[1]} is not positive"
         assert belief[2] >= 0, f"the doubt {belief[2]} is negative"
         assert np.allclose(belief, shuffled), "the order of the reports changes the belief"
+        fates = filter.explain(float(own_pulls), own_mean, pulls.copy(), means.copy(), *settings)
+        told = sorted(fates) == list(range(pulls.size)) and all(isinstance(fate, Fate) for fate in fates.values())
+        assert told, f"explain does not tell one fate for each of {pulls.size} reports: {fates}"
     _check_stale_when(filter)
     if filter.believe_dense is not None:
         _check_dense(filter)

@@ -51,6 +51,52 @@ def test_rewards_may_come_late_and_in_any_order():
     assert late.report().means == pytest.approx(prompt.report().means)
 
 
+def test_estimates_are_those_of_the_latest_choice():
+    agent = learn(Agent(["a", "b"]), {"a": 0.5, "b": 0.5}, 20)
+    expected = dict(zip("ab", agent.belief().estimates.tolist(), strict=True))
+    arm = agent.select()
+    assert agent.estimates == expected
+    agent.reward(arm, 1.0)
+    assert agent.estimates == expected
+    assert Agent.from_json(agent.to_json()).estimates == dict(zip("ab", agent.belief().estimates.tolist(), strict=True))
+
+
+def test_a_pull_given_up_leaves_no_trace():
+    agent = learn(Agent(2), {0: 0.9, 1: 0.1}, 20)
+    before = agent.to_json()
+    time, arm = agent.time, agent.select()
+    agent.give_up(arm)
+    agent.time = time
+    assert agent.to_json() == before
+    with pytest.raises(BadInput, match="no pull to give up"):
+        agent.give_up(arm)
+
+
+def test_an_arm_whose_first_pull_is_given_up_is_chosen_first_again():
+    agent = Agent(["a", "b"])
+    first = agent.select()
+    agent.give_up(first)
+    assert {agent.select(), agent.select()} == {"a", "b"}
+    assert agent.time == 0
+
+
+def test_a_retired_arm_can_be_given_up_too():
+    agent = Agent(["a", "b", "c"])
+    arm = agent.select()
+    agent.retire_arm(arm)
+    agent.give_up(arm)
+    assert agent.tally(arm).pending == 0
+
+
+def test_an_agent_tells_what_became_of_every_report():
+    agent = learn(Agent(["a", "b"], f=1), {"a": 0.5, "b": 0.5}, 40)
+    for name, mean in (("w", 0.0), ("x", 0.4), ("y", 0.6), ("z", 1.0)):
+        agent.hear(name, Report(np.array([1e6]), np.array([mean]), ("a",)))
+    fates = {name: fate["a"] for name, fate in agent.explain().items()}
+    assert fates == {"w": "trimmed", "x": "kept", "y": "kept", "z": "trimmed"}
+    assert {fate["b"] for fate in agent.explain().values()} == {"silent"}
+
+
 def test_an_arm_added_is_tried_at_once_and_one_retired_never_again():
     agent = learn(Agent(["a", "b", "c"]), {"a": 0.9, "b": 0.1, "c": 0.1}, 50)
     agent.add_arm("d")

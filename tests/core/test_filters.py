@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from byzmab.core.filters import FILTERS, Filter
+from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.median import Median, median_with
 from byzmab.core.filters.pooled import Pooled
 from byzmab.core.filters.screened import Screened
@@ -106,3 +108,45 @@ def test_an_implausible_report_is_screened_out_and_lowers_f():
     few = believe(Screened, 0.5, [*honest, 1.0], f=1, own_pulls=4.0)
     assert few[2] > 0.0
     assert few[:2] == pytest.approx(believe(Pooled, 0.5, [*honest, 1.0], f=1, own_pulls=4.0)[:2])
+
+
+@given(
+    name=st.sampled_from([name for name in FILTERS.entries if name != "solo"]),
+    own=unit,
+    own_pulls=st.integers(1, 300),
+    heard=st.lists(st.tuples(st.integers(0, 300), st.sampled_from([0.0, 0.1, 0.5, 0.52, 0.9, 1.0])), max_size=12),
+    f=st.integers(0, 3),
+    kappa=kappas,
+    time=st.integers(0, 2000),
+)
+def test_the_reports_said_to_be_kept_alone_make_the_belief(name, own, own_pulls, heard, f, kappa, time):
+    """Whoever was said to be dropped can be left out, and nobody is left to drop."""
+    filter = FILTERS.resolve(name)
+    pulls, means = (np.array([row[place] for row in heard], float) for place in (0, 1))
+    fates = np.array(filter.fates(own_pulls, own, pulls, means, f, kappa, time))
+    passed = (pulls > 0) & (kappa * pulls >= (own_pulls if filter.consistency else 0))
+    kept = fates == Fate.KEPT
+    believed = filter.believe(float(own_pulls), own, pulls[passed], means[passed], f, kappa, time)
+    again = filter.believe(float(own_pulls), own, pulls[kept], means[kept], 0, kappa, time)
+    assert believed[:2] == pytest.approx(again[:2], rel=1e-12)
+    assert not kept[~passed].any()
+    assert (fates == Fate.SILENT).tolist() == (pulls == 0).tolist()
+    if kept.any() and filter.trims:
+        implausible, trimmed = ((fates == fate).sum() for fate in (Fate.IMPLAUSIBLE, Fate.TRIMMED))
+        assert trimmed == 2 * (f - implausible)
+
+
+def test_a_filter_that_does_not_explain_itself_says_only_who_was_heard():
+    class Own(Filter):
+        believe = Trimmed.believe
+
+    assert Own().fates(5.0, 0.5, np.array([0.0, 3.0]), np.array([0.5, 0.5]), 0, 1.5, 9) == [Fate.SILENT, Fate.HEARD]
+
+
+def test_fates_have_their_names():
+    pulls, means = np.array([0.0, 1.0, 20.0, 20.0, 20.0, 20.0]), np.array([0.5, 0.5, 0.0, 0.4, 0.5, 1.0])
+    fates = Trimmed().fates(10.0, 0.5, pulls, means, 1, 1.5, 100)
+    assert fates == ["silent", "inconsistent", "trimmed", "kept", "kept", "trimmed"]
+    assert Trimmed().fates(10.0, 0.5, pulls, means, 2, 1.5, 100)[2:] == ["unused"] * 4
+    screened = Screened().fates(1000.0, 0.5, np.full(5, 1000.0), np.array([0.5, 0.52, 0.48, 0.51, 1.0]), 1, 1.5, 100)
+    assert screened == ["kept", "kept", "kept", "kept", "implausible"]

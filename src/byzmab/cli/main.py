@@ -8,7 +8,10 @@ import typer
 
 from byzmab.cli.attack import app as attack
 from byzmab.cli.bounds import bounds
+from byzmab.cli.evidence import evidence
 from byzmab.cli.listing import show_list
+from byzmab.cli.network import network
+from byzmab.cli.node import keygen, node
 from byzmab.cli.reproduce import reproduce
 from byzmab.cli.simulate import simulate
 from byzmab.cli.sweep import sweep
@@ -28,6 +31,10 @@ app.command("tournament")(tournament)
 app.command("bounds")(bounds)
 app.add_typer(attack, name="attack")
 app.command("list")(show_list)
+app.command("keygen")(keygen)
+app.command("network")(network)
+app.add_typer(node, name="node")
+app.add_typer(evidence, name="evidence")
 
 
 def _version(wanted: bool) -> None:

@@ -1,6 +1,7 @@
 """Options of commands that take an experiment: a file, and a flag for every setting."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -80,3 +81,16 @@ def _number(name: str, text: str) -> float:
         return float(text)
     except ValueError:
         raise BadInput(f"{name} {text!r} is not allowed; allowed: numbers, separated by commas where several") from None
+
+
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Turn a package that is missing within the block into the line that installs it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        from byzmab.core.errors import BadInput
+
+        if error.name is None or error.name.partition(".")[0] == "byzmab":
+            raise
+        raise BadInput(f"this needs the package {error.name}; install it by: pip install 'byzmab[{extra}]'") from None

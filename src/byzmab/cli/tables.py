@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -137,6 +137,35 @@ def judgement_table(search: "Search", judgement: "Judgement") -> None:
         )
         table.add_row(name, _number(row["regret"]["mean"]), _number(row["regret"]["stderr"]), *told)
     _print(table)
+
+
+def show_network(summary: Mapping[str, Any]) -> None:
+    """Print what became of a network of nodes."""
+    _print(network_table(summary))
+
+
+def network_table(summary: Mapping[str, Any]) -> "Table":
+    """Regret of every node beside its solo counterpart, and what the nodes found out about each other."""
+    regret = summary["regret"]
+    title = f"regret after {summary['seconds']:.0f} s under the attack {summary['attack']}"
+    if regret["regret"] is not None:
+        title += f": {regret['regret']:.1f} per honest node, {regret['solo_regret']:.1f} solo"
+    headings = ("decisions", "regret", "solo", "refused", "expelled")
+    table = _table(title, ("agent", "address", "state", "caught lying"), headings)
+    for row in summary["agents"]:
+        caught = sorted({piece["against"] for piece in row["evidence"] if piece["kind"] == "equivocation"})
+        table.add_row(
+            f"{row['agent']}{' lies' if row['lies'] else ''}",
+            row["url"],
+            row["state"],
+            ", ".join(caught),
+            str(row["decisions"]),
+            *(f"{row[key]:.1f}" for key in ("regret", "solo_regret")),
+            str(sum(row["refusals"].values())),
+            str(len(row["expelled"])),
+            style="dim" if row["lies"] else None,
+        )
+    return table
 
 
 def regret_table(results: Sequence[tuple[str, "Result"]]) -> None:

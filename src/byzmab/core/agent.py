@@ -22,6 +22,7 @@ import numpy as np
 from byzmab.core.board import Board
 from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
+from byzmab.core.filters.fates import Fate
 from byzmab.core.policies import POLICIES
 from byzmab.core.report import Belief, Report
 
@@ -93,13 +94,25 @@ class Agent:
         """The arms in use."""
         return self._arms
 
+    @property
+    def senders(self) -> tuple[Name, ...]:
+        """Whose reports count now."""
+        return tuple(self._inbox)
+
+    @property
+    def estimates(self) -> dict[Arm, float]:
+        """z of every arm, as they were at the latest choice."""
+        if not self._believed:
+            self._update_belief()
+        return dict(zip(self._arms, self._board["estimates"][0].tolist(), strict=True))
+
     def select(self) -> Arm:
         """Choose an arm to pull."""
+        self._update_belief()
         if self._unpulled:
             arm = next(iter(self._unpulled))
             del self._unpulled[arm]
         else:
-            self._update_belief()
             self._choose(self._board.record)
             arm = self._arms[self._choices[0]]
             self.time += 1
@@ -111,14 +124,8 @@ class Agent:
         """Count the reward, in [0, 1], of a pull of an arm."""
         if not isinstance(value, Real) or not 0.0 <= value <= 1.0:
             raise BadInput(f"reward {value!r} is not allowed; allowed: a number in [0, 1]")
-        tally = self._tallies.get(arm) if isinstance(arm, (str, int)) else None
-        if tally is None:
-            if not isinstance(arm, (str, int)) or arm not in self._retired:
-                raise self._no_arm(arm)
-            tally = self._retired[arm]
-        elif tally.pending:
-            self._pending -= 1
-        tally.pending = max(0, tally.pending - 1)
+        tally = self.tally(arm)
+        self._settle(arm, tally)
         tally.pulls += 1
         tally.total += float(value)
         place = self._places.get(arm)
@@ -126,6 +133,23 @@ class Agent:
             self._unpulled.pop(arm, None)
             self._own_pulls[place] = tally.pulls
             self._own_means[place] = tally.total / tally.pulls
+
+    def give_up(self, arm: Arm) -> None:
+        """Wait no longer for the reward of a pull: it counts as if the arm had not been chosen."""
+        tally = self.tally(arm)
+        if not tally.pending:
+            raise BadInput(f"arm {arm!r} has no pull to give up; allowed: arms that wait for a reward")
+        self._settle(arm, tally)
+        if arm in self._tallies and not tally.pulls + tally.pending:
+            self._unpulled[arm] = None
+
+    def tally(self, arm: Arm) -> Tally:
+        """What the agent knows of an arm from its own pulls, retired arms included; to be read, not changed."""
+        known = isinstance(arm, (str, int))
+        tally = self._tallies.get(arm) or self._retired.get(arm) if known else None
+        if tally is None:
+            raise self._no_arm(arm)
+        return tally
 
     def report(self) -> Report:
         """What an honest agent tells: its rewarded pulls and their means."""
@@ -149,6 +173,21 @@ class Agent:
         """What the agent holds true of its arms now."""
         self._update_belief()
         return Belief(*(self._board[name][0].copy() for name in ("estimates", "weights", "doubts")))
+
+    def explain(self) -> dict[Name, dict[Arm, Fate]]:
+        """What becomes of each neighbour's report on each arm; an arm without a reward of one's own hears nobody."""
+        seats = len(self._seats)
+        pulls, means = (self._board[name][1 : 1 + seats] for name in ("told_pulls", "told_means"))
+        columns = [
+            self.filter.fates(own, mean, pulls[:, place], means[:, place], self.f, self.kappa, self.time)
+            if own
+            else [Fate.UNUSED if heard else Fate.SILENT for heard in pulls[:, place]]
+            for place, (own, mean) in enumerate(zip(self._own_pulls, self._own_means, strict=True))
+        ]
+        return {
+            sender: {arm: column[seat] for arm, column in zip(self._arms, columns, strict=True)}
+            for sender, seat in self._seats.items()
+        }
 
     def add_arm(self, arm: Arm) -> None:
         """Start to use an arm, with what is known of it if it was in use before."""
@@ -208,6 +247,12 @@ class Agent:
             raise BadInput(f"agent state cannot be read: {type(error).__name__}: {error}") from None
         return agent
 
+    def _settle(self, arm: Arm, tally: Tally) -> None:
+        """One pull is pending no longer."""
+        if tally.pending:
+            tally.pending -= 1
+            self._pending -= arm in self._tallies
+
     def _no_arm(self, arm: Arm) -> BadInput:
         return BadInput(f"arm {arm!r} does not exist; allowed: {', '.join(map(repr, self._tallies))}")
 
@@ -244,6 +289,7 @@ class Agent:
         board.lay("policy_keys", np.array([self.seed], np.uint64))
         board.lay("choices", [0])
         board.lay("rng", [0])
+        self._believed = False  # on this board
         self._own_pulls, self._own_means = board["pulls"][0], board["means"][0]
         self._choices = board["choices"]
         self._own_pulls[:] = [tally.pulls for tally in self._tallies.values()]
@@ -269,6 +315,7 @@ class Agent:
     def _update_belief(self) -> None:
         record = self._board.record
         record["time"] = self.time
+        self._believed = True
         self._believe(record)
         if not self._pending and not self._unpulled:
             return

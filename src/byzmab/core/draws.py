@@ -42,6 +42,13 @@ def fold(key: np.uint64, number: int) -> np.uint64:
     return mix(np.uint64(key) + GOLDEN * (np.uint64(number) + np.uint64(1)))
 
 
+def key_within(key: np.uint64, *numbers: int) -> np.uint64:
+    """The key of a sub-stream of a sub-stream …, for plain Python, to which numba hands words as ints."""
+    for number in numbers:
+        key = np.uint64(fold(key, number))
+    return key
+
+
 @compiled
 def unit(word: np.uint64) -> float:
     """A uniform number on [0, 1) from 64 random bits."""

@@ -20,6 +20,7 @@ from byzmab.core.board import (
 )
 from byzmab.core.compiler import weave
 from byzmab.core.filters.dense import believe_all_densely
+from byzmab.core.filters.fates import Fate
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import LEAST_PULLS, Floats
 
@@ -36,7 +37,8 @@ class Filter(Plugin):
 
     `pulls` and `means` hold the reports with at least one pull, in any order; the function may use them
     up. With `consistency` they are only those that pass the paper's step A, κ n_j ≥ n_i. Where nobody is
-    heard the belief must be (own_mean, own_pulls, 0).
+    heard the belief must be (own_mean, own_pulls, 0). A filter may also say in plain Python, by `explain`, what
+    became of each of these reports.
 
     Where nearly everyone hears everyone, the reports on an arm can be ordered once for all receivers. A filter
     that asks no more than this of them may provide a second function, which is then used:
@@ -63,6 +65,26 @@ class Filter(Plugin):
     def dense_loop(self) -> Any:
         """The same for a board on which reports are ordered once for all."""
         return _dense_loop(type(self).believe_dense)
+
+    @staticmethod
+    def explain(
+        own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
+    ) -> dict[int, Fate]:
+        """What became of each report that `believe` was given, by its place among them."""
+        return dict.fromkeys(range(pulls.size), Fate.HEARD)
+
+    def fates(
+        self, own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
+    ) -> list[Fate]:
+        """What became of each report on an arm, the silent and the inconsistent included."""
+        heard = pulls > 0.0
+        used = heard & (kappa * pulls >= own_pulls) if self.consistency else heard
+        fates = [Fate.INCONSISTENT if loud else Fate.SILENT for loud in heard]
+        places = np.flatnonzero(used)
+        told = self.explain(own_pulls, own_mean, pulls[places], means[places], f, kappa, time)
+        for number, fate in told.items():
+            fates[places[number]] = fate
+        return fates
 
 
 @cache

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from byzmab.core.board import CONSISTENT_MEANS
 from byzmab.core.compiler import compiled
 from byzmab.core.filters.base import Filter
+from byzmab.core.filters.fates import Fate
 from byzmab.core.report import Floats
 from byzmab.core.sorting import sort
 
@@ -35,11 +36,19 @@ def believe(
     return median_with(own_mean, means), own_pulls, 0.0
 
 
+def explain(
+    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
+) -> dict[int, Fate]:
+    """Kept: every consistent report has its place in the order."""
+    return dict.fromkeys(range(means.size), Fate.KEPT)
+
+
 @dataclass(frozen=True)
 class Median(Filter):
     """The median of one's own and the consistent means, worth one's own pulls."""
 
     believe = staticmethod(believe)
+    explain = staticmethod(explain)
     stale_when = CONSISTENT_MEANS
     consistency = True
     trims = False

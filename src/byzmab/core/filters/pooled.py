@@ -6,10 +6,13 @@ smallest means are dropped, and the rest is averaged by the pulls it carries.
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from byzmab.core.board import ANY_REPORT
 from byzmab.core.compiler import compiled
 from byzmab.core.ends import NO_MIDDLE, Middle
 from byzmab.core.filters.base import Filter
+from byzmab.core.filters.fates import Fate, without_extremes
 from byzmab.core.report import Floats
 from byzmab.core.sorting import sort_reports
 
@@ -62,10 +65,18 @@ def believe_dense(
     return estimate, weight, 0.0
 
 
+def explain(
+    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
+) -> dict[int, Fate]:
+    """Kept unless among the f largest or f smallest; with 2f or fewer nobody is."""
+    return without_extremes(range(means.size), np.minimum(pulls, own_pulls), means, f)
+
+
 @dataclass(frozen=True)
 class Pooled(Filter):
     """Ours: pools pulls, each report capped at one's own count, extremes dropped; no proof."""
 
     believe = staticmethod(believe)
     believe_dense = staticmethod(believe_dense)
+    explain = staticmethod(explain)
     stale_when = ANY_REPORT

@@ -8,10 +8,13 @@ still have left in the pooled mean is added to the index as doubt.
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from byzmab.core.board import EVERY_ROUND
 from byzmab.core.compiler import compiled
 from byzmab.core.ends import NO_MIDDLE
 from byzmab.core.filters.base import Filter
+from byzmab.core.filters.fates import Fate, without_extremes
 from byzmab.core.filters.median import median_with
 from byzmab.core.filters.pooled import cap_and_sort, pool
 from byzmab.core.report import Floats
@@ -54,9 +57,29 @@ def believe(
     return estimate, weight, DOUBT * share * math.sqrt(2.0 * math.log(left / f) / own_pulls)
 
 
+def explain(
+    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
+) -> dict[int, Fate]:
+    """Implausible, or else as in `pooled` with the f that is left."""
+    capped = np.minimum(pulls, own_pulls)
+    order = np.lexsort((capped, means))
+    left = order.tolist()
+    centre, log_time = median_with(own_mean, means[order]), math.log(max(time, 1))
+    implausible: dict[int, Fate] = {}
+    while len(implausible) < f and log_time > 0.0:
+        far = {place: (means[place] - centre) ** 2 * capped[place] for place in left if capped[place] > log_time}
+        worst = max(far, key=far.__getitem__, default=None)
+        if worst is None or far[worst] <= log_time:
+            break
+        left.remove(worst)
+        implausible[worst] = Fate.IMPLAUSIBLE
+    return implausible | without_extremes(left, capped, means, f - len(implausible))
+
+
 @dataclass(frozen=True)
 class Screened(Filter):
     """Ours: drops implausible reports, pools the rest and doubts what is left; no proof."""
 
     believe = staticmethod(believe)
+    explain = staticmethod(explain)
     stale_when = EVERY_ROUND

@@ -11,6 +11,7 @@ from byzmab.core.board import CONSISTENT_MEANS
 from byzmab.core.compiler import compiled
 from byzmab.core.ends import Middle
 from byzmab.core.filters.base import Filter
+from byzmab.core.filters.fates import Fate, without_extremes
 from byzmab.core.report import Floats
 from byzmab.core.sorting import sort
 
@@ -101,12 +102,27 @@ def believe_everyone_dense(
     return believe_dense(own_pulls, own_mean, pulls, means, middle, 0, kappa, time)
 
 
+def explain(
+    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
+) -> dict[int, Fate]:
+    """Kept unless among the f largest or f smallest; with 2f or fewer nobody is."""
+    return without_extremes(range(means.size), pulls, means, f)
+
+
+def explain_everyone(
+    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
+) -> dict[int, Fate]:
+    """All kept."""
+    return dict.fromkeys(range(means.size), Fate.KEPT)
+
+
 @dataclass(frozen=True)
 class Trimmed(Filter):
     """The paper's filter: consistent neighbours without the f largest and f smallest means."""
 
     believe = staticmethod(believe)
     believe_dense = staticmethod(believe_dense)
+    explain = staticmethod(explain)
     stale_when = CONSISTENT_MEANS
     consistency = True
 
@@ -117,6 +133,7 @@ class Mean(Filter):
 
     believe = staticmethod(believe_everyone)
     believe_dense = staticmethod(believe_everyone_dense)
+    explain = staticmethod(explain_everyone)
     stale_when = CONSISTENT_MEANS
     consistency = True
     trims = False

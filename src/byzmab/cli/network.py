@@ -1,0 +1,112 @@
+"""byzmab network: real nodes on this machine, some of them lying, and an application for each."""
+
+import signal
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from byzmab.cli.options import Json, needs_extra
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from byzmab.node.traffic import Traffic
+
+REFRESH = 1.0  # seconds between two looks at the nodes
+
+Arms = Annotated[str, typer.Option(help="means in [0, 1], or random:M")]
+Agents = Annotated[int | None, typer.Option(help="how many; the graph's number or 10 if not given", show_default=False)]
+F = Annotated[int | None, typer.Option("--f", help="liars to reckon with; as many as lie if not given")]
+Port = Annotated[int | None, typer.Option(help="HTTP of agent i at this + i; free ports if not given")]
+Duration = Annotated[float | None, typer.Option(min=0.0, help="seconds after which to end; until Ctrl-C if not given")]
+Data = Annotated[Path | None, typer.Option(help="new directory for keys and state; kept", metavar="DIR")]
+
+
+def network(
+    arms: Arms = "0.5,0.45,0.4,0.3",
+    agents: Agents = None,
+    byzantine: Annotated[int, typer.Option(help="agents 1 to this lie")] = 2,
+    f: F = None,
+    kappa: Annotated[float, typer.Option(help="in [1, 2)")] = 1.5,
+    graph: Annotated[str, typer.Option(help="who hears whom, as in byzmab simulate")] = "complete",
+    attack: Annotated[str, typer.Option(help="how they lie, as in byzmab simulate")] = "adaptive",
+    filter: Annotated[str, typer.Option(help="against liars")] = "trimmed",
+    policy: Annotated[str, typer.Option(help="by which arms are chosen")] = "ucb",
+    equivocators: Annotated[str, typer.Option(help="what proven equivocators get: expel or keep")] = "expel",
+    traffic: Annotated[float, typer.Option(help="decisions per second and node")] = 50.0,
+    seed: Annotated[int, typer.Option(help="of rewards, graph and lies")] = 0,
+    base_port: Port = None,
+    duration: Duration = None,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Start a network of nodes with an application each, and watch their regret, until Ctrl-C."""
+    from byzmab.cli.show import compiling_notice, note, print_json
+    from byzmab.cli.tables import show_network
+
+    with needs_extra("node"), compiling_notice(), _directory(data) as directory:
+        from byzmab.node.network import Network, Settings
+        from byzmab.node.traffic import Traffic
+
+        settings = Settings(
+            arms=arms,
+            agents=agents,
+            byzantine=byzantine,
+            f=f,
+            kappa=kappa,
+            graph=graph,
+            attack=attack,
+            filter=filter,
+            policy=policy,
+            equivocators=equivocators,
+            seed=seed,
+            base_port=base_port,
+        )
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, nodes first
+        nodes = Network(settings, directory)
+        playing = Traffic(nodes, traffic)
+        note(f"starting {len(nodes.members)} nodes in {directory} …")
+        with nodes:
+            for member in nodes.members:
+                note(f"{member.name}: {member.url}{'  lies' if member.lies else ''}")
+            with playing:
+                _watch(playing, duration)
+            summary = playing.summary()
+    if json:
+        print_json(summary)
+    else:
+        show_network(summary)
+
+
+@contextmanager
+def _directory(wanted: Path | None) -> "Iterator[Path]":
+    """The directory that was asked for, or one that is gone afterwards."""
+    if wanted is not None:
+        yield wanted
+        return
+    with tempfile.TemporaryDirectory(prefix="byzmab-network-") as directory:
+        yield Path(directory)
+
+
+def _watch(playing: "Traffic", duration: float | None) -> None:
+    """Show a live table on a terminal, until the duration is over or Ctrl-C."""
+    from rich.console import Console
+    from rich.live import Live
+
+    from byzmab.cli.show import note
+    from byzmab.cli.tables import network_table
+
+    console = Console(stderr=True)
+    end = float("inf") if duration is None else time.monotonic() + duration
+    try:
+        with Live(console=console, auto_refresh=False, transient=True) as live:
+            while (left := end - time.monotonic()) > 0:
+                time.sleep(min(REFRESH, left))
+                if console.is_terminal:
+                    live.update(network_table(playing.summary()), refresh=True)
+    except KeyboardInterrupt:
+        note("stopping …")

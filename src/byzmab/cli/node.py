@@ -1,0 +1,85 @@
+"""byzmab node: run a node, and move its state. byzmab keygen: its key."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from byzmab.cli.options import needs_extra
+
+RUN = "run"
+NodeFile = Annotated[Path, typer.Argument(help="the node's settings", metavar="NODE.toml")]
+
+
+class RunByDefault(TyperGroup):
+    """A group in which `node NODE.toml` is short for `node run NODE.toml`."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is meant."""
+        if args and args[0] not in self.commands:
+            args = [RUN, *args]
+        return super().resolve_command(ctx, args)
+
+
+node = typer.Typer(cls=RunByDefault, no_args_is_help=True, help="Run a node: byzmab node NODE.toml.")
+
+
+@node.command(RUN)
+def run_node(file: NodeFile) -> None:
+    """Run a node until it is told to stop (SIGTERM, Ctrl-C); SIGHUP reads its neighbours from the file again."""
+    from byzmab.cli.show import compiling_notice
+
+    with needs_extra("node"), compiling_notice():
+        from byzmab.node.config import read_config
+        from byzmab.node.service import run
+
+        run(read_config(file), file)
+
+
+@node.command("export")
+def export_node(
+    file: NodeFile, out: Annotated[Path | None, typer.Option(help="write to a file", metavar="FILE")] = None
+) -> None:
+    """Write a node's state as JSON, while it runs or not."""
+    with needs_extra("node"):
+        from byzmab.node.config import read_config
+        from byzmab.node.records import to_json
+        from byzmab.node.store import export_state
+
+        text = to_json(export_state(read_config(file).data))
+    if out is None:
+        sys.stdout.buffer.write(text + b"\n")
+    else:
+        out.write_bytes(text)
+
+
+@node.command("import")
+def import_node(
+    file: NodeFile, state: Annotated[Path, typer.Argument(help="what export wrote", metavar="STATE.json")]
+) -> None:
+    """Begin a node's empty data directory with an exported state."""
+    with needs_extra("node"):
+        from byzmab.node.config import read_config
+        from byzmab.node.records import read_state
+        from byzmab.node.store import import_state
+
+        config = read_config(file)
+        import_state(config.data, config.network, read_state(state))
+
+
+def keygen(
+    file: Annotated[Path, typer.Argument(help="where the private key is written", metavar="FILE")] = Path("node.key"),
+    show: Annotated[bool, typer.Option("--show", help="show the public key of a file that exists")] = False,
+) -> None:
+    """Make a node's private key, for its owner alone to read, and print the public one, for its neighbours."""
+    with needs_extra("node"):
+        from byzmab.node.identity import Key
+
+        if show:
+            key = Key.load(file)
+        else:
+            key = Key.generate()
+            key.save(file)
+    print(key.public)

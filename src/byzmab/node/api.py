@@ -1,0 +1,158 @@
+"""What is said over HTTP: the requests and answers of a node, for its service and for its clients."""
+
+from typing import Annotated
+
+import msgspec
+
+from byzmab.core.filters.fates import Fate
+from byzmab.node.evidence import Evidence
+from byzmab.node.wire import MOST_ARMS, MOST_LETTERS
+
+MOST_REWARDS = 10_000  # of one batch
+EVENT_ID = "^[A-Za-z0-9._:-]{1,128}$"
+
+EventId = Annotated[str, msgspec.Meta(pattern=EVENT_ID)]
+ArmName = Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_LETTERS)]
+Value = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class SelectRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """Ask for an arm; the same event_id gets the same arm."""
+
+    event_id: EventId | None = None
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """The arm to pull for an event."""
+
+    event_id: str
+    arm: str
+    round: int  # decisions after the first pulls, before this one
+    estimates: dict[str, float]  # z of every arm now
+
+
+class RewardRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The reward of an event."""
+
+    value: Value
+
+
+class Reward(msgspec.Struct, forbid_unknown_fields=True):
+    """The reward of an event in a batch."""
+
+    event_id: EventId
+    value: Value
+
+
+class RewardsRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """Many rewards at once."""
+
+    rewards: Annotated[list[Reward], msgspec.Meta(max_length=MOST_REWARDS)]
+
+
+class RewardOutcome(msgspec.Struct, frozen=True):
+    """What became of one reward of a batch: the status it would have got alone."""
+
+    event_id: str
+    status: int
+    detail: str | None = None
+
+
+class RewardsAnswer(msgspec.Struct, frozen=True):
+    """What became of every reward of a batch, in its order."""
+
+    results: list[RewardOutcome]
+
+
+class ArmsRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The arms to use from now on."""
+
+    arms: Annotated[list[ArmName], msgspec.Meta(min_length=2, max_length=MOST_ARMS)]
+
+
+class ArmState(msgspec.Struct, frozen=True):
+    """One arm: one's own tally, and the belief after filtering."""
+
+    arm: str
+    pulls: int  # rewarded
+    mean: float
+    pending: int
+    estimate: float
+    weight: float
+    doubt: float
+
+
+class ArmsAnswer(msgspec.Struct, frozen=True):
+    """The arms in use, and those that were."""
+
+    arms: list[ArmState]
+    retired: list[str]
+
+
+class Peer(msgspec.Struct, frozen=True):
+    """One neighbour: its newest report, what became of all of them, and evidence of lying."""
+
+    name: str
+    key: str
+    endpoint: str | None
+    hears: bool
+    tells: bool
+    expelled: bool
+    epoch: int | None
+    seq: int | None
+    age: float | None  # seconds since its newest report was accepted
+    pulls: dict[str, int]
+    means: dict[str, float]
+    fates: dict[str, Fate]  # of its newest report, per arm, now
+    accepted: int
+    rejected: int
+    refusals: dict[str, int]  # rejected ones by reason
+    kept: int  # these count arms, once for every report of ours
+    trimmed: int
+    implausible: int
+    inconsistent: int
+    unused: int
+    silent: int
+    impossible: int
+    evidence: list[Evidence]
+
+
+class PeersAnswer(msgspec.Struct, frozen=True):
+    """All neighbours."""
+
+    peers: list[Peer]
+
+
+class NodeState(msgspec.Struct, frozen=True):
+    """A node at one moment."""
+
+    name: str
+    network: str
+    key: str
+    epoch: int
+    seq: int
+    round: int
+    f: int
+    kappa: float
+    filter: str
+    policy: str
+    uptime: float
+    decisions: int  # since the start, as are the next two
+    rewards: int
+    expired: int
+    pending: int
+    trouble: str | None
+    arms: list[ArmState]
+
+
+class Health(msgspec.Struct, frozen=True):
+    """Whether a node can be asked."""
+
+    status: str
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Why a request failed."""
+
+    status_code: int
+    detail: str

@@ -1,0 +1,249 @@
+"""A client of a node, for applications: typed, and safe to retry, as every event has a name before it is sent.
+
+>>> from byzmab import Client
+>>> node = Client("http://127.0.0.1:8700")  # doctest: +SKIP
+>>> decision = node.select()  # doctest: +SKIP
+>>> node.reward(decision.event_id, 1.0 if clicked(decision.arm) else 0.0)  # doctest: +SKIP
+"""
+
+import asyncio
+import random
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any, Generic, NamedTuple, Self, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+import msgspec
+
+from byzmab.core.errors import BadInput
+from byzmab.node.api import (
+    ArmsAnswer,
+    ArmsRequest,
+    Decision,
+    NodeState,
+    Peer,
+    PeersAnswer,
+    Problem,
+    Reward,
+    RewardOutcome,
+    RewardRequest,
+    RewardsAnswer,
+    RewardsRequest,
+    SelectRequest,
+)
+from byzmab.node.records import new_event_id
+
+AGAIN = frozenset({0, 408, 429, 502, 503, 504})  # answers after which asking again may help
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds; doubled with every try
+Answer = TypeVar("Answer")
+
+
+class NodeError(Exception):
+    """A node that refused, with the status of its answer, or that could not be reached, with status 0."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status, self.detail = status, detail
+
+
+class Call(NamedTuple, Generic[Answer]):
+    """What is asked, and what kind of answer is expected."""
+
+    method: str
+    path: str
+    answer: type[Answer]
+    body: msgspec.Struct | None = None
+
+
+def _select(event_id: str | None) -> Call[Decision]:
+    return Call("POST", "/v1/select", Decision, SelectRequest(event_id or new_event_id()))
+
+
+def _reward(event_id: str, value: float) -> Call[None]:
+    return Call("POST", f"/v1/events/{event_id}/reward", type(None), RewardRequest(value))
+
+
+def _rewards(rewards: Iterable[tuple[str, float]]) -> Call[RewardsAnswer]:
+    items = [Reward(event_id, value) for event_id, value in rewards]
+    return Call("POST", "/v1/rewards", RewardsAnswer, RewardsRequest(items))
+
+
+def _set_arms(arms: Iterable[str]) -> Call[ArmsAnswer]:
+    return Call("PUT", "/v1/arms", ArmsAnswer, ArmsRequest(list(arms)))
+
+
+_ARMS = Call("GET", "/v1/arms", ArmsAnswer)
+_PEERS = Call("GET", "/v1/peers", PeersAnswer)
+_STATE = Call("GET", "/v1/state", NodeState)
+
+
+def _headers(token: str | None) -> dict[str, str]:
+    return {"content-type": "application/json"} | ({} if token is None else {"authorization": f"Bearer {token}"})
+
+
+def _body(call: Call[Any]) -> bytes | None:
+    return None if call.body is None else msgspec.json.encode(call.body)
+
+
+def _read(call: Call[Answer], status: int, content: bytes) -> Answer:
+    """The answer in a response, or NodeError."""
+    try:
+        if 200 <= status < 300:
+            return msgspec.json.decode(content or b"null", type=call.answer)
+        detail = msgspec.json.decode(content, type=Problem).detail
+    except msgspec.MsgspecError:
+        detail = f"status {status}, and no answer of a node"
+    raise NodeError(status, detail)
+
+
+def _pauses(retries: int) -> Iterator[float | None]:
+    """How long to wait after each try that failed; None after the last."""
+    for number in range(retries):
+        yield min(FIRST_PAUSE * 2.0**number, LONGEST_PAUSE) * random.uniform(0.5, 1.0)
+    yield None
+
+
+class Client:
+    """A node, asked from ordinary code; for threads too.
+
+    What fails for a while, a node that restarts for instance, is asked again up to `retries` times.
+    """
+
+    def __init__(self, url: str, token: str | None = None, timeout: float = 5.0, retries: int = 10) -> None:
+        place = urlsplit(url)
+        if place.scheme not in ("http", "https") or not place.hostname:
+            raise BadInput(f"url {url!r} is not allowed; allowed: http://host:port or https://host:port")
+        kind = HTTPSConnection if place.scheme == "https" else HTTPConnection
+        self._connect = partial(kind, place.hostname, place.port, timeout=timeout)
+        self._path, self._headers, self._retries = place.path.rstrip("/"), _headers(token), retries
+        self._mine = threading.local()  # a connection for each thread
+        self._all: set[HTTPConnection] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        for connection in self._all:
+            connection.close()
+
+    def select(self, event_id: str | None = None) -> Decision:
+        """The arm to pull; the same event has the same arm."""
+        return self._ask(_select(event_id))
+
+    def reward(self, event_id: str, value: float) -> None:
+        """Tell the reward, in [0, 1], of an event."""
+        self._ask(_reward(event_id, value))
+
+    def rewards(self, rewards: Iterable[tuple[str, float]]) -> list[RewardOutcome]:
+        """Tell many rewards, as (event_id, value); what became of each."""
+        return self._ask(_rewards(rewards)).results
+
+    def arms(self) -> ArmsAnswer:
+        """The arms, with tallies and beliefs."""
+        return self._ask(_ARMS)
+
+    def set_arms(self, arms: Iterable[str]) -> ArmsAnswer:
+        """Use these arms from now on."""
+        return self._ask(_set_arms(arms))
+
+    def peers(self) -> list[Peer]:
+        """The neighbours of the node."""
+        return self._ask(_PEERS).peers
+
+    def state(self) -> NodeState:
+        """The node at this moment."""
+        return self._ask(_STATE)
+
+    def _ask(self, call: Call[Answer]) -> Answer:
+        for pause in _pauses(self._retries):
+            try:
+                return _read(call, *self._exchange(call))
+            except NodeError as error:
+                if pause is None or error.status not in AGAIN:
+                    raise
+                time.sleep(pause)
+        raise AssertionError("the last pause is None")
+
+    def _exchange(self, call: Call[Any]) -> tuple[int, bytes]:
+        connection: HTTPConnection | None = getattr(self._mine, "connection", None)
+        if connection is None:
+            self._mine.connection = connection = self._connect()
+            self._all.add(connection)
+        try:
+            connection.request(call.method, self._path + call.path, _body(call), self._headers)
+            response = connection.getresponse()
+            return response.status, response.read()
+        except (OSError, HTTPException) as error:
+            connection.close()  # the next request opens it again
+            raise NodeError(0, f"the node cannot be reached: {error}") from error
+
+
+class AsyncClient:
+    """The same for asynchronous code."""
+
+    def __init__(self, url: str, token: str | None = None, timeout: float = 5.0, retries: int = 10) -> None:
+        self._http = httpx.AsyncClient(base_url=url, headers=_headers(token), timeout=timeout)
+        self._retries = retries
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def select(self, event_id: str | None = None) -> Decision:
+        """The arm to pull; the same event has the same arm."""
+        return await self._ask(_select(event_id))
+
+    async def reward(self, event_id: str, value: float) -> None:
+        """Tell the reward, in [0, 1], of an event."""
+        await self._ask(_reward(event_id, value))
+
+    async def rewards(self, rewards: Iterable[tuple[str, float]]) -> list[RewardOutcome]:
+        """Tell many rewards, as (event_id, value); what became of each."""
+        return (await self._ask(_rewards(rewards))).results
+
+    async def arms(self) -> ArmsAnswer:
+        """The arms, with tallies and beliefs."""
+        return await self._ask(_ARMS)
+
+    async def set_arms(self, arms: Iterable[str]) -> ArmsAnswer:
+        """Use these arms from now on."""
+        return await self._ask(_set_arms(arms))
+
+    async def peers(self) -> list[Peer]:
+        """The neighbours of the node."""
+        return (await self._ask(_PEERS)).peers
+
+    async def state(self) -> NodeState:
+        """The node at this moment."""
+        return await self._ask(_STATE)
+
+    async def _ask(self, call: Call[Answer]) -> Answer:
+        for pause in _pauses(self._retries):
+            try:
+                return _read(call, *await self._exchange(call))
+            except NodeError as error:
+                if pause is None or error.status not in AGAIN:
+                    raise
+                await asyncio.sleep(pause)
+        raise AssertionError("the last pause is None")
+
+    async def _exchange(self, call: Call[Any]) -> tuple[int, bytes]:
+        try:
+            response = await self._http.request(call.method, call.path, content=_body(call))
+        except httpx.TransportError as error:
+            raise NodeError(0, f"the node cannot be reached: {error}") from error
+        return response.status_code, response.content

@@ -1,0 +1,241 @@
+"""How a node is set up: NODE.toml, checked before anything starts.
+
+Relative paths in the file are relative to the file. Neighbours may be changed while the node runs: edit the file, then
+send SIGHUP or POST /v1/reload. Everything else is read at the start.
+"""
+
+import ipaddress
+import json
+import re
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from byzmab.core.agent import Agent
+from byzmab.core.errors import BadInput, nearest
+from byzmab.node.identity import public_bytes
+from byzmab.node.transport.base import MOST_BYTES, Link
+from byzmab.node.wire import MOST_ARMS, MOST_LETTERS
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
+NAME_RULE = "letters, digits, '.', '_' and '-', at most 64 of them"
+ROOM = MOST_BYTES // 2  # bytes of a frame that arms may take; the rest is for witness marks
+PER_ARM = 24  # bytes that an arm takes in a frame besides its name
+
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
+class Strict(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A table of the file in which a misspelt key is an error."""
+
+
+class Neighbour(Strict):
+    """A node that we hear, or that hears us, or both."""
+
+    name: str  # what we call it
+    key: str  # its public key
+    endpoint: str | None = None  # where to connect to, such as tcp/host:port; if not given, it connects to us
+    hears: bool = True  # we hear it
+    tells: bool = True  # we tell it
+    certificate: str | None = None  # the common name on its certificate; its name if not given
+
+    def link(self) -> Link:
+        """The same for the transport."""
+        return Link(self.name, self.key, self.endpoint, self.hears, self.tells, self.certificate)
+
+
+class Tls(Strict):
+    """Files for links that are encrypted and authenticated on both sides."""
+
+    authority: str  # certificates of those who may vouch for neighbours
+    certificate: str
+    private_key: str
+
+
+class Links(Strict):
+    """Where neighbours connect to us."""
+
+    listen: tuple[str, ...] = ()  # such as tcp/0.0.0.0:7447 or tls/0.0.0.0:7447
+    tls: Tls | None = None
+
+
+class Http(Strict):
+    """Where the application asks."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8700
+    token_file: str | None = None  # a file with the bearer token; needed wherever others than this machine can connect
+    body_limit: Annotated[int, msgspec.Meta(ge=1024, le=2**30)] = 1_048_576  # bytes of a request
+    body_wait: Seconds = 10.0  # for a request to arrive whole
+    rate_limit: Annotated[float, msgspec.Meta(ge=0)] = 0.0  # requests per second and address; 0: none
+    connections: Annotated[int, msgspec.Meta(ge=1)] = 4096  # at the same time
+
+
+class Config(Strict):
+    """A node: who it is, how it decides, whom it hears."""
+
+    name: str
+    network: str  # only nodes of the same network understand each other
+    key: str  # file of byzmab keygen
+    data: str  # directory of the node's state
+    arms: tuple[str, ...]  # at the first start; later PUT /v1/arms changes them
+    f: Count = 0
+    kappa: float = 1.5
+    filter: str = "trimmed"
+    policy: str = "ucb"
+    seed: int | None = None  # of ties; if not given, it follows from the key
+    report_every: Seconds = 1.0
+    max_age: Seconds = 60.0  # an older report counts as silence
+    reward_wait: Seconds | None = None  # after which a reward is no longer awaited; if not given, for ever
+    default_reward: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None  # what counts then; if not given, nothing
+    equivocators: Literal["expel", "keep"] = "expel"
+    logs: Literal["json", "text"] = "json"
+    http: Http = msgspec.field(default_factory=Http)
+    links: Links = msgspec.field(default_factory=Links)
+    neighbours: tuple[Neighbour, ...] = ()
+
+    def __post_init__(self) -> None:
+        for what, name in (("name", self.name), ("network", self.network)):
+            check_name(what, name)
+        check_arms(self.arms)
+        Agent(self.arms, self.f, self.kappa, self.filter, self.policy, self.seed or 0)
+        _check_neighbours(self.neighbours)
+        self._check_endpoints()
+        if self.default_reward is not None and self.reward_wait is None:
+            raise BadInput("default_reward needs reward_wait, the seconds after which it counts")
+        if not is_loopback(self.http.host) and self.http.token_file is None:
+            raise BadInput(f"http.host {self.http.host!r} is not loopback and needs http.token_file")
+
+    def _check_endpoints(self) -> None:
+        """TLS on all links or on none."""
+        start = "tcp/" if self.links.tls is None else "tls/"
+        places = [("links.listen", endpoint) for endpoint in self.links.listen]
+        places += [
+            (f"neighbours[{number}].endpoint", item.endpoint or start) for number, item in enumerate(self.neighbours)
+        ]
+        for place, endpoint in places:
+            if not endpoint.startswith(start):
+                without = "without" if self.links.tls is None else "with"
+                raise BadInput(f"{place} {endpoint!r} is not allowed {without} links.tls; allowed: {start}host:port")
+
+
+def check_name(what: str, name: str) -> None:
+    """BadInput unless a name can stand in files, addresses and metrics."""
+    if not NAME.match(name):
+        raise BadInput(f"{what} {name!r} is not allowed; allowed: {NAME_RULE}")
+
+
+def check_arms(arms: tuple[str, ...]) -> None:
+    """BadInput unless these arms can be told in one frame."""
+    if not 2 <= len(set(arms)) == len(arms) <= MOST_ARMS:
+        raise BadInput(f"arms: {len(arms)} names are not allowed; allowed: 2 to {MOST_ARMS} different ones")
+    for arm in arms:
+        if not 0 < len(arm) <= MOST_LETTERS or not arm.isprintable():
+            raise BadInput(f"arms: {arm[:MOST_LETTERS]!r} is not allowed; allowed: 1 to {MOST_LETTERS} printable signs")
+    if sum(len(arm.encode()) + PER_ARM for arm in arms) > ROOM:
+        raise BadInput(f"arms: their names are too long for one report; allowed: {ROOM} bytes with {PER_ARM} for each")
+
+
+def _check_neighbours(neighbours: tuple[Neighbour, ...]) -> None:
+    for number, neighbour in enumerate(neighbours):
+        check_name(f"neighbours[{number}].name", neighbour.name)
+        try:
+            public_bytes(neighbour.key)
+        except BadInput as error:
+            raise BadInput(f"neighbours[{number}].{error}") from None
+    for what in ("name", "key"):
+        told = [getattr(neighbour, what) for neighbour in neighbours]
+        twice = next((value for value in told if told.count(value) > 1), None)
+        if twice is not None:
+            raise BadInput(f"neighbours: two have the {what} {twice!r}; allowed: each once")
+
+
+@lru_cache(maxsize=1024)
+def is_loopback(host: str) -> bool:
+    """Whether nobody but this machine can connect to an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def read_config(path: str | Path) -> Config:
+    """The node of a file, or BadInput with the line that is wrong."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BadInput(f"node file {str(path)!r} is not TOML: {error}") from None
+    except (OSError, ValueError) as error:
+        raise BadInput(f"node file {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        config = msgspec.convert(data, Config)
+    except (msgspec.ValidationError, BadInput) as error:
+        where, sentence = _what_is_wrong(str(error))
+        raise BadInput(f"node file {str(path)!r}, line {_line_of(text, where)}: {sentence}") from None
+    return _with_paths_from(path.parent, config)
+
+
+def _what_is_wrong(message: str) -> tuple[str, str]:
+    """Where in the file an error is, such as neighbours[0].key, and the error in one sentence."""
+    said, _, place = message.partition(" - at `$")
+    place = place.strip(".`")
+    if found := re.match(r"Object (contains unknown|missing required) field `([^`]*)`", said):
+        where = f"{place}.{found[2]}".lstrip(".")
+        if found[1] == "missing required":
+            return where, f"key {where!r} is missing"
+        table = {"http": Http, "links": Links, "links.tls": Tls}.get(place, Neighbour if place else Config)
+        return where, f"key {where!r} is not known; {nearest(found[2], table.__struct_fields__)}"
+    if place:
+        return place, f"{place}: {said[0].lower()}{said[1:]}"
+    return re.split(r"[ :]", said, maxsplit=1)[0], said
+
+
+def _line_of(text: str, where: str) -> int:
+    """The line of a key such as neighbours[0].key; of its table if the key is not there."""
+    table, _, key = re.sub(r"\[\d+\]$", "", where).rpartition(".")
+    lines = text.splitlines()
+    name, _, number = table.rstrip("]").partition("[")
+    heads = [place for place, line in enumerate(lines) if re.match(rf"\s*\[+\s*{re.escape(name)}\s*\]", line)]
+    first = heads[min(int(number or 0), len(heads) - 1)] if table and heads else 0
+    for place in range(first, len(lines)):
+        if re.match(rf'\s*\[*\s*["\']?{re.escape(key)}\b', lines[place]):
+            return place + 1
+    return first + 1
+
+
+def _with_paths_from(directory: Path, config: Config) -> Config:
+    config.key, config.data = str(directory / config.key), str(directory / config.data)
+    if config.http.token_file is not None:
+        config.http.token_file = str(directory / config.http.token_file)
+    if (tls := config.links.tls) is not None:
+        for name in tls.__struct_fields__:
+            setattr(tls, name, str(directory / getattr(tls, name)))
+    return config
+
+
+def write_config(config: Config, path: str | Path) -> None:
+    """Write a file from which `read_config` reads the same node, defaults left out."""
+    whole: dict[str, Any] = msgspec.to_builtins(config)
+    lines = [*_rows(config, whole, ("http", "links", "neighbours"))]
+    lines += ["", "[http]", *_rows(config.http, whole["http"])]
+    lines += ["", "[links]", *_rows(config.links, whole["links"], ("tls",))]
+    if config.links.tls is not None:
+        lines += ["", "[links.tls]", *_rows(config.links.tls, whole["links"]["tls"])]
+    for neighbour, row in zip(config.neighbours, whole["neighbours"], strict=True):
+        lines += ["", "[[neighbours]]", *_rows(neighbour, row)]
+    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _rows(table: Strict, values: dict[str, Any], without: tuple[str, ...] = ()) -> list[str]:
+    defaults = {field.name: field.default for field in msgspec.structs.fields(table)}
+    return [
+        f"{name} = {json.dumps(value, ensure_ascii=False)}"
+        for name, value in values.items()
+        if name not in without and value is not None and value != defaults[name]
+    ]

@@ -1,0 +1,184 @@
+"""Deciding for an application: one agent, the events that wait for a reward, and what must be stored of both."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from byzmab.core.agent import FORMAT, Agent
+from byzmab.core.errors import BadInput
+from byzmab.node.config import Config, check_arms
+from byzmab.node.records import Arm, Event, EventState, State, new_event_id
+from byzmab.node.store import Store, StoreTrouble
+
+EVENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
+MOST_PENDING = 1_000_000  # events that wait for a reward
+AT_HAND = 10_000  # settled events kept in memory; older ones are looked up on the disk
+
+
+class UnknownEvent(Exception):
+    """No such event, or one settled so long ago that it is forgotten."""
+
+
+class Conflict(Exception):
+    """Another reward was counted for the event."""
+
+
+class TooLate(Exception):
+    """The reward of the event is no longer awaited."""
+
+
+class Counts(NamedTuple):
+    """What happened since the start."""
+
+    decisions: int = 0
+    rewards: int = 0
+    expired: int = 0
+
+
+class Decisions:
+    """The agent of a node and its events; every change goes to the store."""
+
+    def __init__(self, config: Config, seed: int, store: Store, state: State, now: Callable[[], float]) -> None:
+        self._config, self._store, self._now = config, store, now
+        self.agent = _agent(config, seed, state)
+        self.counts = Counts()
+        self.pending: dict[str, Event] = {event.event_id: event for event in state.events}  # the oldest first
+        self._settled: dict[str, tuple[int, Event]] = {}  # with the batch that brings it to the disk
+        self._places = {arm.arm: arm.place for arm in state.arms}
+        if not state.arms:
+            self._places = {arm: place for place, arm in enumerate(config.arms)}
+            self._store_arms()
+
+    @property
+    def retired(self) -> list[str]:
+        """The arms that were in use."""
+        return [arm for arm in self._places if arm not in self.agent.arms]
+
+    def select(self, event_id: str | None = None) -> Event:
+        """Choose an arm; the same event has the same arm."""
+        if event_id is not None:
+            if not EVENT_ID.match(event_id):
+                raise BadInput("event_id is not allowed; allowed: 1 to 128 letters, digits, '.', '_', ':' and '-'")
+            event = self._find(event_id)
+            if event is not None:
+                return event
+        self._check_store()
+        if len(self.pending) >= MOST_PENDING:
+            raise StoreTrouble(f"{MOST_PENDING} events wait for their reward; no more can be remembered")
+        time = self.agent.time
+        arm = str(self.agent.select())
+        event = Event(event_id or new_event_id(), arm, time, self._now())
+        self.pending[event.event_id] = event
+        with self._store.changing() as batch:
+            batch.chosen.append(event)
+            batch.tallies[arm] = self._tally(arm)
+            batch.facts["round"] = self.agent.time
+        self.counts = self.counts._replace(decisions=self.counts.decisions + 1)
+        return event
+
+    def reward(self, event_id: str, value: float) -> None:
+        """Count the reward of an event, once."""
+        if not isinstance(value, (int, float)) or not 0.0 <= value <= 1.0:
+            raise BadInput(f"value {value!r} is not allowed; allowed: a number in [0, 1]")
+        event = self._find(event_id)
+        if event is None:
+            raise UnknownEvent(f"event {event_id!r} is not known")
+        if event.state is EventState.EXPIRED:
+            raise TooLate(f"event {event_id!r} has waited longer than {self._config.reward_wait} s for its reward")
+        if event.state is EventState.REWARDED:
+            if event.value != value:
+                raise Conflict(f"event {event_id!r} was rewarded with {event.value}")
+            return
+        self._check_store()
+        self.agent.reward(event.arm, value)
+        self._settle(event, EventState.REWARDED, float(value))
+        self.counts = self.counts._replace(rewards=self.counts.rewards + 1)
+
+    def expire(self) -> int:
+        """Settle the events whose reward is overdue: with the default reward, or as if they had not been."""
+        wait, default = self._config.reward_wait, self._config.default_reward
+        if wait is None or self._store.trouble:
+            return 0
+        overdue = []
+        for event in self.pending.values():
+            if event.chosen + wait > self._now():
+                break
+            overdue.append(event)
+        for event in overdue:
+            if default is None:
+                self.agent.give_up(event.arm)
+            else:
+                self.agent.reward(event.arm, default)
+            self._settle(event, EventState.EXPIRED, default)
+        self.counts = self.counts._replace(expired=self.counts.expired + len(overdue))
+        return len(overdue)
+
+    def set_arms(self, arms: Sequence[str]) -> None:
+        """Use these arms from now on; what is known of the others is kept, should they come back."""
+        check_arms(tuple(arms))
+        self._check_store()
+        for arm in arms:
+            if arm not in self.agent.arms:
+                self.agent.add_arm(arm)
+                self._places.setdefault(arm, len(self._places))
+        for old in self.agent.arms:
+            if old not in arms:
+                self.agent.retire_arm(old)
+        self._store_arms()
+
+    def _find(self, event_id: str) -> Event | None:
+        if event_id in self.pending:
+            return self.pending[event_id]
+        if event_id in self._settled:
+            return self._settled[event_id][1]
+        return self._store.event(event_id)
+
+    def _settle(self, event: Event, state: EventState, value: float | None) -> None:
+        event.state, event.value, event.settled = state, value, self._now()
+        del self.pending[event.event_id]
+        with self._store.changing() as batch:
+            self._settled[event.event_id] = (batch.number, event)
+            batch.settled.append((state, value, event.settled, event.event_id))
+            batch.tallies[event.arm] = self._tally(event.arm)
+        while len(self._settled) > AT_HAND:
+            oldest, (number, _) = next(iter(self._settled.items()))
+            if number > self._store.durable:
+                break  # the disk does not know it yet
+            del self._settled[oldest]
+
+    def _check_store(self) -> None:
+        if self._store.trouble:
+            raise StoreTrouble(self._store.trouble)
+
+    def _tally(self, arm: str) -> Arm:
+        tally = self.agent.tally(arm)
+        return Arm(arm, self._places[arm], arm in self.agent.arms, tally.pulls, tally.total, tally.pending)
+
+    def _store_arms(self) -> None:
+        with self._store.changing() as batch:
+            for arm in self._places:
+                batch.tallies[arm] = self._tally(arm)
+
+
+def _agent(config: Config, seed: int, state: State) -> Agent:
+    """The agent of a stored state with the settings of today."""
+    if not state.arms:
+        return Agent(config.arms, config.f, config.kappa, config.filter, config.policy, seed)
+    rows = [([arm.arm, arm.pulls, arm.total, arm.pending], arm.in_use) for arm in state.arms]
+    return Agent.from_json(
+        json.dumps(
+            {
+                "format": FORMAT,
+                "f": config.f,
+                "kappa": config.kappa,
+                "filter": config.filter,
+                "policy": config.policy,
+                "seed": seed,
+                "time": state.facts["round"],
+                "arms": [row for row, in_use in rows if in_use],
+                "retired": [row for row, in_use in rows if not in_use],
+                "inbox": [],
+            }
+        )
+    )

@@ -1,0 +1,119 @@
+"""Proof that an agent lied: two frames that it signed, and that no honest agent signs both of.
+
+*Equivocation*: one (epoch, seq) with two bodies. An honest node signs each place in time once, so this is proof.
+*Impossible*: a history that no tally has, such as pulls that fall. Only a suspicion: a restored backup looks like one.
+"""
+
+import base64
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+
+from byzmab.core.errors import BadInput
+from byzmab.node.identity import public_bytes
+from byzmab.node.wire import Refused, Word, digest_of, unseal_word
+
+TOLERANCE = 1e-9  # of pulls·mean, per pull: what rounding can do
+
+
+class Lie(StrEnum):
+    """What two frames show."""
+
+    EQUIVOCATION = "equivocation"
+    IMPOSSIBLE = "impossible"
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """Two frames of one agent that contradict each other, as a third party can check them."""
+
+    kind: Lie
+    network: str
+    key: str  # the liar's public key
+    epoch: int  # of the later frame
+    seq: int
+    found: float  # seconds since 1970, on the finder's clock
+    frames: tuple[str, str]  # base64
+
+    @classmethod
+    def of(
+        cls, kind: Lie, network: str, key: str, frames: tuple[bytes, bytes], place: tuple[int, int], found: float
+    ) -> Self:
+        """Evidence from two frames; `place` is the later one's (epoch, seq)."""
+        first, second = (base64.b64encode(frame).decode() for frame in frames)
+        return cls(kind, network, key, *place, found, (first, second))
+
+    def raw(self) -> tuple[bytes, bytes]:
+        """The two frames, or BadInput."""
+        try:
+            first, second = (base64.b64decode(frame, validate=True) for frame in self.frames)
+        except ValueError:
+            raise BadInput("evidence is not allowed: its frames are not base64") from None
+        return first, second
+
+
+def contradict(first: bytes, second: bytes, one: Word, other: Word) -> bool:
+    """Whether two frames are for the same place in time and differ in their bodies."""
+    return one.place == other.place and digest_of(first) != digest_of(second)
+
+
+def impossible_arm(before: Word, after: Word) -> str | None:
+    """The first arm on which an honest agent cannot have told one word after the other; None if there is none."""
+    if after.reset > before.epoch:  # announced: the tallies began anew in between
+        return None
+    known = {arm: (count, mean) for arm, count, mean in zip(before.arms, before.pulls, before.means, strict=True)}
+    for arm, count, mean in zip(after.arms, after.pulls, after.means, strict=True):
+        if arm not in known:
+            continue
+        count_before, mean_before = known[arm]
+        more, moved = count - count_before, count * mean - count_before * mean_before
+        slack = TOLERANCE * max(count, count_before)
+        if more < 0 or not -slack <= moved <= more + slack:
+            return arm
+    return None
+
+
+def explain(evidence: Evidence) -> str:
+    """What the evidence proves, in one sentence, from its frames and the key alone; BadInput if it proves nothing."""
+    frames, public = evidence.raw(), public_bytes(evidence.key)
+    words = []
+    for number, frame in enumerate(frames, 1):
+        try:
+            words.append(unseal_word(frame, public, evidence.network))
+        except Refused as refused:
+            raise BadInput(f"evidence proves nothing: frame {number} is refused: {refused.reason.value}") from None
+    if evidence.kind is Lie.EQUIVOCATION:
+        if not contradict(*frames, *words):
+            raise BadInput("evidence proves nothing: the frames are not two bodies for one epoch and sequence number")
+        return f"{evidence.key} signed two different reports as epoch {words[0].epoch}, number {words[0].seq}"
+    arm = impossible_arm(*words) if words[0].place < words[1].place else None
+    if arm is None:
+        raise BadInput("evidence proves nothing: an honest agent can have told the one report after the other")
+    first, second = (f"epoch {word.epoch}, number {word.seq}" for word in words)
+    return f"{evidence.key} told an impossible history of arm {arm!r} from {first} to {second}: a suspicion, no proof"
+
+
+def read_evidence(path: str | Path) -> list[Evidence]:
+    """The evidence in a file: one piece, a list of them, or what GET /v1/peers answered."""
+    try:
+        data = msgspec.json.decode(Path(path).read_bytes())
+    except OSError as error:
+        raise BadInput(f"evidence file {str(path)!r} cannot be read: {error.strerror}") from None
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        raise BadInput(f"evidence file {str(path)!r} is not JSON") from None
+    pieces = list(_pieces(data))
+    if not pieces:
+        raise BadInput(f"evidence file {str(path)!r} holds no evidence")
+    try:
+        return msgspec.convert(pieces, list[Evidence])
+    except msgspec.ValidationError as error:
+        raise BadInput(f"evidence file {str(path)!r} is not understood: {error}") from None
+
+
+def _pieces(data: Any) -> list[Any]:
+    if isinstance(data, list):
+        return [piece for item in data for piece in _pieces(item)]
+    if isinstance(data, dict) and "frames" not in data:
+        return [piece for key in ("peers", "evidence") if key in data for piece in _pieces(data[key])]
+    return [data] if isinstance(data, dict) else []

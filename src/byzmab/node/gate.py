@@ -1,0 +1,173 @@
+"""The gate before the service: who may ask, how much, how often, and how long it took."""
+
+import asyncio
+import hmac
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from byzmab.core.errors import BadInput
+from byzmab.node.api import Problem
+from byzmab.node.config import Http, is_loopback
+from byzmab.node.express import Answer, Express
+from byzmab.node.metrics import Latency
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+OPEN = frozenset({"/healthz", "/readyz"})  # asked without a token
+ROUTES = {"/v1/select": "select", "/v1/rewards": "rewards", "/v1/stream": "stream"}
+ADDRESSES = 10_000  # whose rate is remembered
+SHORTEST_TOKEN = 16
+
+
+class Denied(Exception):
+    """A request that the service does not get to see."""
+
+    def __init__(self, status: int, detail: str, *headers: tuple[bytes, bytes]) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.headers = status, detail, headers
+
+
+class Rate:
+    """So many requests per second from each address, twice as many at once."""
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._left: dict[str, tuple[float, float]] = {}  # address → tokens left, and when
+
+    def take(self, address: str, now: float) -> bool:
+        """Whether one more request may come from an address."""
+        most = 2.0 * self._limit
+        left, then = self._left.pop(address, (most, now))
+        left = min(most, left + (now - then) * self._limit)
+        self._left[address] = (max(left - 1.0, 0.0), now)  # the most recent last
+        if len(self._left) > ADDRESSES:
+            del self._left[next(iter(self._left))]
+        return left >= 1.0
+
+
+class Gate:
+    """An ASGI application that lets requests through to another."""
+
+    def __init__(self, app: App, express: Express, http: Http, latency: Latency) -> None:
+        self._app, self._express, self._http, self._latency = app, express, http, latency
+        self._token = read_token(http.token_file)
+        self._rate = Rate(http.rate_limit) if http.rate_limit else None
+        self._local_only = is_loopback(http.host) and self._token is None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer or pass on one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = time.perf_counter(), 500
+
+        async def note_status(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        try:
+            headers = dict(scope["headers"])
+            self._check(scope, headers)
+            body = await self._body(headers, receive)
+            answer = await self._express(scope["path"], body) if body and scope["method"] == "POST" else None
+            if answer is None:
+                await self._app(scope, receive if body is None else _replay(body, receive), note_status)
+            else:
+                status = answer.status
+                await _send(send, answer)
+        except Denied as denied:
+            status = denied.status
+            await _send(send, Answer(status, msgspec.json.encode(Problem(status, denied.detail)), denied.headers))
+        finally:
+            self._latency.observe(_route(scope["path"]), status, time.perf_counter() - began)
+
+    def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+        if self._rate is not None:
+            client = scope.get("client")
+            if not self._rate.take(client[0] if client else "", time.monotonic()):
+                raise Denied(429, f"more than {self._http.rate_limit:g} requests a second", (b"retry-after", b"1"))
+        if self._token is not None and scope["path"] not in OPEN:
+            given = headers.get(b"authorization", b"")
+            if not hmac.compare_digest(given, self._token):
+                raise Denied(401, "a bearer token is needed", (b"www-authenticate", b"Bearer"))
+        if self._local_only:  # a page from elsewhere must not ask through the user's browser
+            host = headers.get(b"host", b"localhost").decode("latin-1").rsplit(":", 1)[0].strip("[]")
+            if not is_loopback(host):
+                raise Denied(421, f"this node answers on loopback alone, not as {host[:100]!r}")
+
+    async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes | None:
+        """The whole body, in time and not too large; None if there is none."""
+        length = headers.get(b"content-length")
+        if length is None and b"transfer-encoding" not in headers:
+            return None
+        if length is not None and int(length) > self._http.body_limit:
+            raise self._too_large()
+        body, more = b"", True
+        try:
+            async with asyncio.timeout(self._http.body_wait):
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise Denied(400, "the request ended early")
+                    body += message.get("body", b"")
+                    more = message.get("more_body", False)
+                    if len(body) > self._http.body_limit:
+                        raise self._too_large()
+        except TimeoutError:
+            detail = f"the request did not arrive within {self._http.body_wait:g} s"
+            raise Denied(408, detail, (b"connection", b"close")) from None
+        if body and headers.get(b"content-type", b"").split(b";")[0].strip().lower() != b"application/json":
+            raise Denied(415, "the body must be application/json")
+        return body
+
+    def _too_large(self) -> Denied:
+        return Denied(413, f"a request may have {self._http.body_limit} bytes", (b"connection", b"close"))
+
+
+def read_token(file: str | None) -> bytes | None:
+    """The header that a request must carry, or None where no token is asked for."""
+    if file is None:
+        return None
+    try:
+        token = Path(file).read_text(encoding="ascii").strip()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not plain text"
+        raise BadInput(f"http.token_file {file!r} cannot be read: {reason}") from None
+    if len(token) < SHORTEST_TOKEN or not token.isprintable():
+        raise BadInput(f"http.token_file {file!r} is not allowed; allowed: one line of {SHORTEST_TOKEN} or more signs")
+    return f"Bearer {token}".encode()
+
+
+def _route(path: str) -> str:
+    return ROUTES.get(path) or ("reward" if path.startswith("/v1/events/") else "other")
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Hand over a body that was read already, then whatever comes after it."""
+    first = True
+
+    async def again() -> Message:
+        nonlocal first
+        if not first:
+            return await receive()
+        first = False
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+async def _send(send: Send, answer: Answer) -> None:
+    headers = [*answer.headers]
+    if answer.body:
+        headers += [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(answer.body))]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body})

@@ -1,0 +1,204 @@
+"""A network of real nodes on this machine: one process each, started, hurt and stopped from here.
+
+>>> from pathlib import Path
+>>> from byzmab.node.network import Network, Settings
+>>> with Network(Settings(agents=5, byzantine=1), Path("net")) as network:  # doctest: +SKIP
+...     network.kill(3)
+...     network.restart(3)
+"""
+
+import http.client
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from byzmab.attacks import ATTACKS
+from byzmab.core.agent import Agent
+from byzmab.core.errors import BadInput
+from byzmab.node.config import read_config, write_config
+from byzmab.node.founding import HOST, PLOT, Founded, Member, Settings, found
+from byzmab.node.liar import write_plot
+
+__all__ = ["Network", "Settings"]
+
+START = 120.0  # seconds that nodes may take to be ready
+STOP = 10.0  # seconds that they may take to end before they are killed
+POLL = 0.05
+
+
+class Network:
+    """The nodes of one network. Agents are numbered from 1, and those up to `byzantine` lie."""
+
+    def __init__(self, settings: Settings, directory: Path) -> None:
+        self.founded: Founded = found(settings, directory)
+        self.members = self.founded.members
+        self._plot = self.founded.plot
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._frozen: set[int] = set()
+        self._cut: dict[int, bytes] = {}  # settings of agents that are cut off, as they were
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start all nodes, and return when they are ready."""
+        self._compile()
+        try:
+            for member in self.members:
+                self._spawn(member)
+            for member in self.members:
+                self._wait_until_ready(member)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """End all nodes, cleanly where they are able to."""
+        for number, process in self._processes.items():
+            self.thaw(number)
+            process.terminate()
+        end = time.monotonic() + STOP
+        for process in self._processes.values():
+            try:
+                process.wait(max(0.0, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            _let_go(process)
+        self._processes.clear()
+
+    def member(self, number: int) -> Member:
+        """The agent of a number."""
+        if not isinstance(number, int) or not 1 <= number <= len(self.members):
+            raise BadInput(f"agent {number!r} does not exist; allowed: 1 to {len(self.members)}")
+        return self.members[number - 1]
+
+    def state(self, number: int) -> str:
+        """How an agent is: up, down, hung or cut off."""
+        member = self.member(number)
+        process = self._processes.get(member.number)
+        if process is None or process.poll() is not None:
+            return "down"
+        if number in self._frozen:
+            return "hung"
+        return "cut off" if number in self._cut else "up"
+
+    def kill(self, number: int) -> None:
+        """End an agent's process at once, as by a power cut."""
+        process = self._processes.get(self.member(number).number)
+        if process is not None:
+            process.kill()
+            process.wait()
+            _let_go(process)
+            self._frozen.discard(number)
+
+    def restart(self, number: int) -> None:
+        """Start an agent's process again, and return when it is ready; it goes on from its data."""
+        member = self.member(number)
+        self.kill(number)
+        self._spawn(member)
+        self._wait_until_ready(member)
+
+    def freeze(self, number: int) -> None:
+        """Hang an agent: its process stops where it is, its connections stay open."""
+        if self.state(number) == "up":
+            self._signal(number, signal.SIGSTOP)
+            self._frozen.add(number)
+
+    def thaw(self, number: int) -> None:
+        """Let a hung agent go on."""
+        if number in self._frozen:
+            self._signal(number, signal.SIGCONT)
+            self._frozen.discard(number)
+
+    def partition(self, number: int) -> None:
+        """Cut an agent off from all its neighbours; its application still reaches it."""
+        file = self.member(number).file
+        if number not in self._cut:
+            self._cut[number] = file.read_bytes()
+            write_config(msgspec.structs.replace(read_config(file), neighbours=()), file)
+            self._signal(number, signal.SIGHUP)
+
+    def heal(self, number: int) -> None:
+        """Give an agent that is cut off its neighbours back."""
+        file = self.member(number).file
+        if number in self._cut:
+            file.write_bytes(self._cut.pop(number))
+            self._signal(number, signal.SIGHUP)
+
+    @property
+    def attack(self) -> str:
+        """How the liars lie now."""
+        return self._plot.attack
+
+    def set_attack(self, attack: str) -> None:
+        """Have the liars lie in another way from their next report on."""
+        ATTACKS.resolve(attack).loop()
+        self._plot = msgspec.structs.replace(self._plot, attack=attack)
+        write_plot(self._plot, self.founded.directory / PLOT)
+
+    def _compile(self) -> None:
+        """Compile here what all processes then load."""
+        plot, settings = self._plot, self.founded.settings
+        agent = Agent(plot.arms, plot.f, plot.kappa, settings.filter, settings.policy)
+        for _ in range(len(plot.arms) + 1):
+            agent.reward(agent.select(), 0.0)
+        agent.explain()
+        ATTACKS.resolve(plot.attack).loop()
+
+    def _spawn(self, member: Member) -> None:
+        command = [sys.executable, "-m", "byzmab.node.leash"]
+        if member.lies:
+            command += ["byzmab.node.liar", str(member.file), str(self.founded.directory / PLOT)]
+        else:
+            command += ["byzmab.cli.main", "node", str(member.file)]
+        with (member.directory / "log").open("ab") as log:
+            self._processes[member.number] = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,  # the leash
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C is for the parent, which ends them
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+            )
+
+    def _wait_until_ready(self, member: Member) -> None:
+        process, end = self._processes[member.number], time.monotonic() + START
+        while not _is_ready(member.port):
+            if process.poll() is not None or time.monotonic() > end:
+                last = (member.directory / "log").read_text(errors="replace").strip().splitlines()[-1:]
+                raise BadInput(f"{member.name} did not start: {last[0] if last else 'it said nothing'}")
+            time.sleep(POLL)
+
+    def _signal(self, number: int, what: signal.Signals) -> None:
+        process = self._processes.get(number)
+        if process is not None and process.poll() is None:
+            process.send_signal(what)
+
+
+def _let_go(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        with suppress(OSError):
+            process.stdin.close()
+
+
+def _is_ready(port: int) -> bool:
+    connection = http.client.HTTPConnection(HOST, port, timeout=2.0)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

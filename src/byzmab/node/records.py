@@ -1,0 +1,99 @@
+"""The state of a node as data: what its store keeps, and what `byzmab node export` writes."""
+
+import secrets
+import time
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from byzmab.core.errors import BadInput
+from byzmab.node.evidence import Evidence
+
+FORMAT = 1  # of an export
+
+
+class EventState(IntEnum):
+    """How far a decision has come."""
+
+    PENDING = 0
+    REWARDED = 1
+    EXPIRED = 2  # its reward did not come within `reward_wait`
+
+
+class Event(msgspec.Struct):
+    """One decision: the arm that was chosen, and the reward that came of it."""
+
+    event_id: str
+    arm: str
+    round: int  # t when it was chosen
+    chosen: float  # seconds since 1970
+    state: EventState = EventState.PENDING
+    value: float | None = None
+    settled: float | None = None  # seconds since 1970
+
+
+class Arm(msgspec.Struct, frozen=True):
+    """The tally of one arm, and whether it is in use."""
+
+    arm: str
+    place: int  # arms are in this order
+    in_use: bool
+    pulls: int
+    total: float
+    pending: int
+
+
+class Hearing(msgspec.Struct, frozen=True):
+    """The newest word accepted from a key, and what became of all its words."""
+
+    key: str
+    frame: bytes | None
+    heard: float  # seconds since 1970, on our clock
+    counts: dict[str, int]
+
+
+class State(msgspec.Struct):
+    """All that a node must not forget."""
+
+    facts: dict[str, Any]  # network, key, epoch, reset, round
+    arms: list[Arm]
+    events: list[Event]
+    hearings: list[Hearing]
+    evidence: list[Evidence]
+    format: int = FORMAT
+
+
+def new_event_id() -> str:
+    """A name for an event that nobody else gives; those of one time are near each other, which the disk likes."""
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
+
+
+def to_json(state: State) -> bytes:
+    """The state as one JSON object."""
+    return msgspec.json.format(msgspec.json.encode(state), indent=1)
+
+
+def read_state(path: str | Path) -> State:
+    """The state in a file that `byzmab node export` wrote, or BadInput."""
+    try:
+        return from_json(Path(path).read_bytes())
+    except OSError as error:
+        raise BadInput(f"state file {str(path)!r} cannot be read: {error.strerror}") from None
+
+
+def from_json(text: bytes) -> State:
+    """The state that `to_json` wrote, or BadInput."""
+    try:
+        state = msgspec.json.decode(text, type=State)
+        facts = state.facts
+        for name in ("epoch", "reset", "round"):
+            msgspec.convert(facts[name], int)
+        for name in ("network", "key"):
+            msgspec.convert(facts[name], str)
+    except (msgspec.MsgspecError, ValueError, KeyError, RecursionError) as error:
+        raise BadInput(f"node state is not understood: {error}") from None
+    if state.format != FORMAT:
+        raise BadInput(f"node state of format {state.format} is not understood; allowed: {FORMAT}")
+    return state

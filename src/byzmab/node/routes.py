@@ -1,0 +1,186 @@
+"""The HTTP routes of a node: parse, ask the host, wait for the disk, answer."""
+
+import logging
+from collections.abc import AsyncIterator
+from importlib.metadata import version
+from typing import Annotated, Any
+
+from litestar import Litestar, Request, Response, get, post, put
+from litestar.exceptions import HTTPException
+from litestar.openapi import OpenAPIConfig, ResponseSpec
+from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.params import Parameter
+from litestar.response import ServerSentEvent, ServerSentEventMessage
+
+from byzmab.node import views
+from byzmab.node.api import (
+    EVENT_ID,
+    ArmsAnswer,
+    ArmsRequest,
+    Decision,
+    Health,
+    NodeState,
+    PeersAnswer,
+    Problem,
+    Reward,
+    RewardOutcome,
+    RewardRequest,
+    RewardsAnswer,
+    RewardsRequest,
+    SelectRequest,
+)
+from byzmab.node.decisions import Conflict, TooLate, UnknownEvent
+from byzmab.node.metrics import CONTENT_TYPE
+from byzmab.node.problems import PROBLEMS, STATUS, problem_of
+from byzmab.node.running import RunningNode
+from byzmab.node.store import StoreTrouble
+
+log = logging.getLogger(__name__)
+MEANING = {
+    400: "Invalid",
+    401: "No token, or a wrong one",
+    404: "Unknown",
+    408: "The request took too long to arrive",
+    409: "Another value was counted already",
+    410: "Too late: the reward is no longer awaited",
+    413: "The request is too large",
+    415: "The body is not application/json",
+    421: "Asked under a name that is not loopback",
+    429: "Too many requests",
+    503: "State cannot be written now",
+}
+STRICT = {kind.__name__ for kind in (SelectRequest, RewardRequest, RewardsRequest, Reward, ArmsRequest)}
+ALWAYS = (401, 421, 429)
+POSTED = (*ALWAYS, 400, 408, 413, 415, 503)
+
+
+def _responses(*statuses: int) -> dict[int, ResponseSpec]:
+    return {
+        status: ResponseSpec(Problem, description=MEANING[status], generate_examples=False)
+        for status in sorted(statuses)
+    }
+
+
+def _problem(_: Request[Any, Any, Any], error: Exception) -> Response[Problem]:
+    problem, headers = problem_of(error)
+    return Response(problem, status_code=problem.status_code, headers=headers, media_type="application/json")
+
+
+def _refusal(_: Request[Any, Any, Any], error: HTTPException) -> Response[Problem]:
+    """What Litestar refuses, in one sentence."""
+    wrong = error.extra if isinstance(error.extra, list) else []
+    said = "; ".join(f"{item['key']}: {item['message']}" if item.get("key") else str(item["message"]) for item in wrong)
+    problem = Problem(error.status_code, said or error.detail)
+    return Response(problem, status_code=error.status_code, headers=error.headers, media_type="application/json")
+
+
+async def _log(error: Exception, _: Any) -> None:
+    """A fault of ours leaves a trace; what is the asker's does not."""
+    if not isinstance(error, (HTTPException, *PROBLEMS)):
+        log.error("a request failed", exc_info=error)
+
+
+EventId = Annotated[str, Parameter(pattern=EVENT_ID, description="the event that `select` named")]
+
+
+def make_app(node: RunningNode) -> Litestar:
+    """The application of a running node."""
+    host = node.host
+
+    @post("/v1/select", status_code=200, responses=_responses(*POSTED))
+    async def select(data: SelectRequest | None = None) -> Decision:
+        """Choose an arm. The same event_id gives the same arm."""
+        return await node.select(data.event_id if data is not None else None)
+
+    @post("/v1/events/{event_id:str}/reward", status_code=204, responses=_responses(*POSTED, 404, 409, 410))
+    async def reward(event_id: EventId, data: RewardRequest) -> None:
+        """Count the reward of an event, once."""
+        await node.reward(event_id, data.value)
+
+    @post("/v1/rewards", status_code=200, responses=_responses(*POSTED))
+    async def rewards(data: RewardsRequest) -> RewardsAnswer:
+        """Count many rewards; each is answered with the status it would have got alone."""
+        results = []
+        for item in data.rewards:
+            try:
+                host.reward(item.event_id, item.value)
+                results.append(RewardOutcome(item.event_id, 204))
+            except (UnknownEvent, Conflict, TooLate) as error:
+                results.append(RewardOutcome(item.event_id, STATUS[type(error)], str(error)))
+        await node.durable()
+        return RewardsAnswer(results)
+
+    @get("/v1/arms", responses=_responses(*ALWAYS))
+    async def get_arms() -> ArmsAnswer:
+        """The arms in use, with tallies and beliefs."""
+        return views.arms(host)
+
+    @put("/v1/arms", responses=_responses(*POSTED))
+    async def put_arms(data: ArmsRequest) -> ArmsAnswer:
+        """Use these arms from now on; a new one is chosen first, one that comes back has its old tally."""
+        host.decisions.set_arms(data.arms)
+        await node.durable()
+        return views.arms(host)
+
+    @get("/v1/peers", responses=_responses(*ALWAYS))
+    async def peers() -> PeersAnswer:
+        """The neighbours: their newest reports, what became of them, and evidence of lying."""
+        return views.peers(host)
+
+    @get("/v1/state", responses=_responses(*ALWAYS))
+    async def state() -> NodeState:
+        """The node at this moment."""
+        return views.state(host)
+
+    @post("/v1/reload", status_code=200, responses=_responses(*ALWAYS, 400, 503))
+    async def reload() -> PeersAnswer:
+        """Read the neighbours from the node's file again, as SIGHUP does."""
+        node.reload()
+        return views.peers(host)
+
+    @get("/v1/stream", responses=_responses(*ALWAYS))
+    async def stream() -> ServerSentEvent:
+        """Server-sent events: `state` after every report, `evidence` when a neighbour is caught."""
+
+        async def messages() -> AsyncIterator[ServerSentEventMessage]:
+            async for name, data in node.watch():
+                yield ServerSentEventMessage(data=data.decode(), event=name)
+
+        return ServerSentEvent(messages())
+
+    @get("/healthz", responses=_responses(421, 429))
+    async def healthz() -> Health:
+        """Whether the process answers."""
+        return Health("ok")
+
+    @get("/readyz", responses=_responses(421, 429, 503))
+    async def readyz() -> Health:
+        """Whether decisions can be made and stored."""
+        if host.store.trouble:
+            raise StoreTrouble(host.store.trouble)
+        return Health("ok")
+
+    @get("/metrics", media_type=CONTENT_TYPE, responses=_responses(*ALWAYS))
+    async def metrics() -> bytes:
+        """Counters and latencies for Prometheus."""
+        return node.metrics.text()
+
+    handlers = [select, reward, rewards, get_arms, put_arms, peers, state, reload, stream, healthz, readyz, metrics]
+    app = Litestar(
+        handlers,
+        after_exception=[_log],
+        exception_handlers={**dict.fromkeys(PROBLEMS, _problem), HTTPException: _refusal},
+        logging_config=None,
+        openapi_config=OpenAPIConfig(
+            title="byzmab node",
+            version=version("byzmab"),
+            description="One agent of a Byzantine-resilient network: ask for an arm, tell the reward.",
+            path="/schema",
+            render_plugins=[JsonRenderPlugin()],
+            use_handler_docstrings=True,
+        ),
+    )
+    for name, schema in app.openapi_schema.components.schemas.items():
+        if name.rpartition("_")[2] in STRICT:
+            schema.additional_properties = False
+    return app

@@ -1,0 +1,124 @@
+"""Running a node: from its file to a process that serves until it is told to stop."""
+
+import asyncio
+import logging
+import resource
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+import uvloop
+
+from byzmab.core.errors import BadInput
+from byzmab.node import logs
+from byzmab.node.config import Config, Links
+from byzmab.node.express import make_express
+from byzmab.node.gate import Gate
+from byzmab.node.host import Host, Tongue
+from byzmab.node.identity import Key
+from byzmab.node.routes import make_app
+from byzmab.node.running import RunningNode
+from byzmab.node.store import Store, StoreTrouble
+from byzmab.node.transport.base import Certificates
+from byzmab.node.transport.zenoh import ZenohTransport
+
+GRACE = 2  # seconds that open requests, such as streams, get at the end
+log = logging.getLogger(__name__)
+
+
+class Server(uvicorn.Server):
+    """uvicorn, but signals are ours."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals alone."""
+        yield
+
+
+def run(config: Config, file: str | Path | None = None, tongue: Tongue | None = None) -> None:
+    """Run a node until SIGTERM or SIGINT; SIGHUP reads the neighbours from the file again."""
+    logs.begin(config.logs)
+    _allow_connections()
+    key = Key.load(config.key)
+    listener = _listen(config.http.host, config.http.port)
+    try:
+        transport = ZenohTransport(config.network, key.public, config.links.listen, _certificates(config.links))
+        store = Store(config.data, config.network, key.public)
+        try:
+            host = Host(config, key, store, transport, tongue)
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                runner.run(_serve(host, listener, str(file) if file is not None else None))
+        finally:
+            store.close()
+    finally:
+        listener.close()
+
+
+async def _serve(host: Host, listener: socket.socket, file: str | None) -> None:
+    node = RunningNode(host, file)
+    http = host.config.http
+    app = Gate(make_app(node), make_express(node), http, node.metrics.latency)  # type: ignore[arg-type]
+    server = Server(
+        uvicorn.Config(
+            app,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=http.connections,
+            timeout_graceful_shutdown=GRACE,
+        )
+    )
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        node.end_streams()
+        server.should_exit = True
+
+    def reload() -> None:
+        try:
+            node.reload()
+        except (BadInput, StoreTrouble) as error:
+            log.error("neighbours not read again", extra={"reason": str(error)})
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    loop.add_signal_handler(signal.SIGHUP, reload)
+    _warn_of_few_neighbours(host)
+    async with node.running():
+        address = "{}:{}".format(*listener.getsockname()[:2])
+        log.info("serving", extra={"http": address, "node": host.config.name, "key": host.key.public})
+        await server.serve([listener])
+    log.info("stopped", extra={"epoch": host.epoch, "seq": host.seq})
+
+
+def _warn_of_few_neighbours(host: Host) -> None:
+    """Say so where f asks for more neighbours than are heard: below 3f + 1 there may be nothing to gain."""
+    needed, heard = 3 * host.agent.f + 1, sum(neighbour.hears for neighbour in host.config.neighbours)
+    if host.agent.filter.trims and heard < needed and host.agent.f:
+        log.warning("too few neighbours for f", extra={"f": host.agent.f, "heard": heard, "needed": needed})
+
+
+def _allow_connections() -> None:
+    """As many open files, and so connections, as the system lets us have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise BadInput(f"http {host}:{port} cannot be listened on: {error.strerror or error}") from None
+
+
+def _certificates(links: Links) -> Certificates | None:
+    if links.tls is None:
+        return None
+    return Certificates(*map(Path, (links.tls.authority, links.tls.certificate, links.tls.private_key)))

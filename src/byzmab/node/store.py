@@ -1,0 +1,235 @@
+"""Where a node keeps its state: one SQLite file, written by one thread, several changes to a commit.
+
+What is acknowledged is on the disk: a change belongs to a batch, and whoever acknowledges it first waits until that
+batch is committed (WAL, synchronous=FULL). While one batch is being written the next one fills, so a commit carries
+the changes of all who wait. A batch that cannot be written is kept and tried again; until then nothing is accepted.
+"""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from byzmab.core.errors import BadInput
+from byzmab.node.database import (
+    EVENT,
+    FILE,
+    connect,
+    event_of,
+    load_state,
+    lock_directory,
+    prepare,
+    readable,
+    save_state,
+    write_arms,
+    write_evidence,
+    write_facts,
+    write_hearings,
+)
+from byzmab.node.evidence import Evidence
+from byzmab.node.records import Arm, Event, Hearing, State
+
+REMEMBERED = 1_000_000  # settled events; a reward for an older one is unknown
+PRUNED = 1_000  # events between two looks for what may be forgotten
+LAZY = 1.0  # seconds that changes nobody waits for may take
+RETRY = 1.0  # seconds between two tries to write a batch that could not be written
+
+
+class StoreTrouble(Exception):
+    """State that cannot be written now; nothing that was acknowledged is lost."""
+
+
+@dataclass
+class Batch:
+    """Changes that are committed together."""
+
+    number: int
+    chosen: list[Event] = field(default_factory=list)
+    settled: list[tuple[int, float | None, float, str]] = field(default_factory=list)  # state, value, when, event
+    tallies: dict[str, Arm] = field(default_factory=dict)  # the newest of each arm
+    facts: dict[str, Any] = field(default_factory=dict)
+    hearings: dict[str, Hearing] = field(default_factory=dict)  # the newest of each key
+    evidence: list[Evidence] = field(default_factory=list)
+    urgent: bool = False  # somebody waits for it
+    since: float = 0.0  # monotonic time of its first change, 0 while it is empty
+
+
+class Store:
+    """The state of one node on disk."""
+
+    def __init__(self, directory: str | Path, network: str, public: str) -> None:
+        self.path = Path(directory) / FILE
+        self.trouble: str | None = None  # why the last batch could not be written
+        self.durable = 0  # the number of the newest batch that is on the disk
+        self._batch = Batch(1)
+        self._news = threading.Condition()
+        self._watch: Callable[[], None] = lambda: None
+        self._closing = False
+        self._lock = lock_directory(Path(directory))
+        try:
+            with readable(self.path):
+                self._connection = connect(self.path)
+                self._reader = connect(self.path)
+                prepare(self._connection, self.path, network, public)
+        except BaseException:
+            self._lock.close()
+            raise
+        self._writer = threading.Thread(target=self._write, name="store", daemon=True)
+        self._writer.start()
+
+    # reading
+
+    def load(self) -> State:
+        """All of the state but settled events."""
+        with readable(self.path):
+            return load_state(self._reader, settled=False)
+
+    def event(self, event_id: str) -> Event | None:
+        """An event that is on the disk."""
+        row = self._reader.execute(f"SELECT {EVENT} FROM events WHERE event_id = ?", (event_id,)).fetchone()
+        return None if row is None else event_of(row)
+
+    # changing
+
+    def raise_epoch(self) -> int:
+        """Begin a new epoch, and return when that is on the disk: before the first signature after a start."""
+        epoch = int(self.load().facts["epoch"]) + 1
+        with self.changing() as batch:
+            batch.facts["epoch"] = epoch
+        self.flush()
+        return epoch
+
+    @contextmanager
+    def changing(self, urgent: bool = True) -> Iterator[Batch]:
+        """The batch that takes the next changes; leave the block quickly."""
+        with self._news:
+            batch = self._batch
+            yield batch
+            batch.since = batch.since or time.monotonic()
+            if urgent and not batch.urgent:
+                batch.urgent = True
+                self._news.notify_all()
+
+    @property
+    def pending(self) -> int:
+        """The number of the batch that is to be durable before what was changed so far may be acknowledged."""
+        return self._batch.number if self._batch.urgent else self._batch.number - 1
+
+    def watch(self, callback: Callable[[], None]) -> None:
+        """Call back, from the writing thread, whenever `durable` or `trouble` changed."""
+        self._watch = callback
+
+    def flush(self) -> None:
+        """Wait until all changes so far are on the disk, or raise StoreTrouble."""
+        with self._news:
+            self._batch.urgent = self._batch.urgent or bool(self._batch.since)
+            wanted = self.pending
+            self._news.notify_all()
+            self._news.wait_for(lambda: self.durable >= wanted or self.trouble)
+            if self.durable < wanted:
+                raise StoreTrouble(self.trouble)
+
+    def close(self) -> None:
+        """Write what is left, and end."""
+        with self._news:
+            if self._closing:
+                return
+            self._closing = True
+            self._news.notify_all()
+        self._writer.join()
+        self._reader.close()
+        self._connection.close()
+        self._lock.close()
+
+    # the writing thread
+
+    def _write(self) -> None:
+        while (batch := self._next_batch()) is not None:
+            while True:
+                self.trouble = self._commit(batch)
+                with self._news:
+                    self.durable = self.durable if self.trouble else batch.number
+                    self._news.notify_all()
+                    closing = self._closing
+                self._watch()
+                if not self.trouble or closing:
+                    break
+                time.sleep(RETRY)
+
+    def _next_batch(self) -> Batch | None:
+        """The batch to write next, once somebody waits for it or it is old enough; None at the end."""
+        with self._news:
+            while True:
+                batch, left = self._batch, None
+                if batch.since and not batch.urgent:
+                    left = batch.since + LAZY - time.monotonic()
+                if batch.since and (batch.urgent or self._closing or (left is not None and left <= 0)):
+                    self._batch = Batch(batch.number + 1)
+                    return batch
+                if self._closing:
+                    return None
+                self._news.wait(left)
+
+    def _commit(self, batch: Batch) -> str | None:
+        """Write a batch; why it could not be, or None."""
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            _apply(connection, batch)
+            connection.execute("COMMIT")
+        except Exception as error:  # whatever it is, those who wait must hear of it
+            if connection.in_transaction:
+                connection.rollback()
+            return f"state cannot be written to {str(self.path)!r}: {error}"
+        return None
+
+
+def _apply(connection: sqlite3.Connection, batch: Batch) -> None:
+    run, run_many = connection.execute, connection.executemany
+    if batch.chosen:
+        rows = [(event.event_id, event.arm, event.round, event.chosen) for event in batch.chosen]
+        run_many("INSERT INTO events (event_id, arm, round, chosen, state) VALUES (?, ?, ?, ?, 0)", rows)
+        newest = run("SELECT max(number) FROM events").fetchone()[0]
+        if newest % PRUNED < len(rows):
+            run("DELETE FROM events WHERE number <= ? AND state > 0", (newest - REMEMBERED,))
+    if batch.settled:
+        run_many("UPDATE events SET state = ?, value = ?, settled = ? WHERE event_id = ?", batch.settled)
+    write_arms(connection, list(batch.tallies.values()))
+    write_facts(connection, batch.facts)
+    write_hearings(connection, list(batch.hearings.values()))
+    write_evidence(connection, batch.evidence)
+
+
+def export_state(directory: str | Path) -> State:
+    """The whole state in a data directory, whether its node runs or not."""
+    path = Path(directory) / FILE
+    if not path.is_file():
+        raise BadInput(f"data directory {str(directory)!r} holds no node; allowed: one that a node has used")
+    with readable(path), closing(connect(path)) as connection:
+        return load_state(connection, settled=True)
+
+
+def import_state(directory: str | Path, network: str, state: State) -> None:
+    """Begin a data directory with an exported state.
+
+    The node may have gone on after the export, so its next epoch is one it cannot have used, and is announced as
+    one in which the tallies began anew.
+    """
+    if state.facts["network"] != network:
+        raise BadInput(f"node state belongs to network {state.facts['network']!r}, not {network!r}")
+    with lock_directory(Path(directory)):
+        path = Path(directory) / FILE
+        if path.exists():
+            raise BadInput(f"data directory {str(directory)!r} holds a node already; allowed: an empty one")
+        epoch = max(state.facts["epoch"], int(time.time()))
+        state.facts |= {"epoch": epoch, "reset": epoch + 1}
+        try:
+            with readable(path), closing(connect(path)) as connection:
+                save_state(connection, state)
+        except BaseException:
+            path.unlink(missing_ok=True)  # it is ours, and there is nothing whole in it
+            raise

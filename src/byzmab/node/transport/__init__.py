@@ -1,0 +1,1 @@
+"""Transports: what carries frames between nodes."""

@@ -1,0 +1,90 @@
+"""kill -9 at any moment, under traffic: nothing acknowledged is lost, nothing counts twice, nothing is signed twice.
+
+BYZMAB_KILLS=100 in `make soak`.
+"""
+
+import os
+import random
+import sqlite3
+import threading
+import time
+from itertools import pairwise
+
+from live import NETWORK, Process, free_port, key_of, neighbour_of
+
+from byzmab import Client
+from byzmab.node.evidence import impossible_arm
+from byzmab.node.identity import public_bytes
+from byzmab.node.transport.base import Link
+from byzmab.node.transport.zenoh import ZenohTransport
+from byzmab.node.wire import digest_of, unseal_word
+
+KILLS = int(os.environ.get("BYZMAB_KILLS", "15"))
+
+
+class Application(threading.Thread):
+    """Asks and rewards as fast as it can, and remembers what was acknowledged."""
+
+    def __init__(self, url, number):
+        super().__init__(daemon=True)
+        self.client, self.number = Client(url, timeout=5, retries=60), number
+        self.chosen, self.rewarded, self.ended = {}, {}, threading.Event()
+
+    def run(self):
+        chance = random.Random(self.number)
+        while not self.ended.is_set():
+            decision = self.client.select(f"app-{self.number}-{len(self.chosen)}")
+            self.chosen[decision.event_id] = decision.arm
+            if chance.random() < 0.9:
+                value = chance.random()
+                self.client.reward(decision.event_id, value)
+                self.rewarded[decision.event_id] = value
+
+
+def test_kill_9_loses_nothing_counts_nothing_twice_and_signs_nothing_twice(tmp_path):
+    port = free_port()
+    neighbour = neighbour_of(2, endpoint=f"tcp/127.0.0.1:{port}")
+    node = Process(1, tmp_path, [neighbour], report_every=0.02).start()
+    frames, public = [], public_bytes(key_of(1).public)
+    ear = ZenohTransport(NETWORK, key_of(2).public, (f"tcp/127.0.0.1:{port}",))
+    ear.open(lambda name, content: frames.append(content))
+    ear.link(Link("agent-1", key_of(1).public))
+    crowd = [Application(node.url, number) for number in range(4)]
+    chance = random.Random(7)
+    for application in crowd:
+        application.start()
+    for _ in range(KILLS):
+        time.sleep(chance.uniform(0.05, 0.8))
+        node.kill()
+        node.start()
+    for application in crowd:
+        application.ended.set()
+        application.join(30)
+        assert not application.is_alive()
+    state = crowd[0].client.state()
+    assert node.stop() == 0
+    ear.close()
+
+    assert state.epoch == KILLS + 1
+    with sqlite3.connect(tmp_path / "process-1" / "agent-1" / "node.db") as file:
+        assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        events = {row[0]: row[1:] for row in file.execute("SELECT event_id, arm, state, value FROM events")}
+        tallies = {row[0]: row[1:] for row in file.execute("SELECT arm, pulls, total, pending FROM arms")}
+    chosen = {event: arm for application in crowd for event, arm in application.chosen.items()}
+    rewarded = {event: value for application in crowd for event, value in application.rewarded.items()}
+    assert len(rewarded) > 20 * KILLS
+    assert {event: events[event][0] for event in chosen} == chosen
+    assert {event: events[event][2] for event in rewarded} == rewarded
+    for arm, (pulls, total, pending) in tallies.items():
+        values = [value for name, state, value in events.values() if name == arm and state == 1]
+        assert pulls == len(values) and abs(total - sum(values)) < 1e-6
+        assert pending == sum(name == arm and state == 0 for name, state, _ in events.values())
+
+    words = [unseal_word(content, public, NETWORK) for content in frames]
+    assert {word.epoch for word in words} >= set(range(2, KILLS))
+    bodies = {}
+    for word, content in zip(words, frames, strict=True):
+        assert bodies.setdefault(word.place, digest_of(content)) == digest_of(content)
+    words.sort(key=lambda word: word.place)
+    for before, after in pairwise(words):
+        assert impossible_arm(before, after) is None  # what was told was on the disk

@@ -1,0 +1,260 @@
+"""Lies that can be proved, and those that cannot."""
+
+import json
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from live import NETWORK, config_of, frame, host_of, key_of, learn, neighbour_of, say, word
+from typer.testing import CliRunner
+
+from byzmab.cli.main import app
+from byzmab.core.errors import BadInput
+from byzmab.node.evidence import Evidence, Lie, explain, impossible_arm, read_evidence
+from byzmab.node.transport.memory import Hub
+from byzmab.node.wire import Exhibit, Mark, digest_of, seal
+
+
+def piece(kind, first, second, key=1):
+    return Evidence.of(kind, NETWORK, key_of(key).public, (first, second), (1, 5), 0.0)
+
+
+def test_two_bodies_for_one_place_are_proof():
+    said = explain(piece(Lie.EQUIVOCATION, frame(1, 5), frame(1, 5, (3, 3, 3, 4))))
+    assert said == f"{key_of(1).public} signed two different reports as epoch 1, number 5"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (frame(1, 5), frame(1, 5)),
+        (frame(1, 5), frame(1, 6, (3, 3, 3, 4))),
+        (frame(1, 5), frame(2, 5, (3, 3, 3, 4))),
+        (frame(1, 5), frame(1, 5, (3, 3, 3, 4))[:-1] + b"\x00"),
+        (frame(1, 5), b""),
+        (frame(1, 5, network="other"), frame(1, 5)),
+    ],
+)
+def test_nobody_is_accused_falsely(first, second):
+    with pytest.raises(BadInput, match="proves nothing"):
+        explain(piece(Lie.EQUIVOCATION, first, second))
+
+
+def test_evidence_against_one_key_is_none_against_another():
+    with pytest.raises(BadInput, match="bad signature"):
+        explain(piece(Lie.EQUIVOCATION, frame(1, 5), frame(1, 5, (3, 3, 3, 4)), key=2))
+
+
+@given(
+    rewards=st.lists(st.tuples(st.integers(0, 3), st.floats(0, 1)), max_size=60),
+    cut=st.integers(0, 60),
+)
+def test_an_honest_history_is_always_possible(rewards, cut):
+    """Whatever rewards come, and however tallies are rounded."""
+
+    def told(rows, seq):
+        sums, counts = [0.0] * 4, [0] * 4
+        for arm, value in rows:
+            sums[arm] += value
+            counts[arm] += 1
+        means = [total / count if count else 0.0 for total, count in zip(sums, counts, strict=True)]
+        return word(1, seq, counts, means)
+
+    assert impossible_arm(told(rewards[:cut], 1), told(rewards, 2)) is None
+
+
+@pytest.mark.parametrize(
+    ("pulls", "means", "possible"),
+    [
+        (10, 0.5, True),
+        (9, 0.5, False),  # pulls fell
+        (11, 0.5 + 0.5 / 11, True),  # one reward of 1
+        (11, 0.56, False),  # more than one reward of 1
+        (11, 5 / 11, True),  # one reward of 0
+        (11, 0.44, False),  # less than nothing came
+        (10, 0.51, False),  # moved without a pull
+    ],
+)
+def test_a_tally_moves_by_what_came(pulls, means, possible):
+    before, after = word(1, 1, (10,) * 4, (0.5,) * 4), word(1, 2, (pulls,) * 4, (means,) * 4)
+    assert (impossible_arm(before, after) is None) is possible
+    if not possible:
+        said = explain(piece(Lie.IMPOSSIBLE, seal(key_of(1), before), seal(key_of(1), after)))
+        assert "a suspicion, no proof" in said
+
+
+def test_an_announced_reset_makes_everything_possible_once():
+    before = word(1, 9, (10,) * 4, epoch=4)
+    assert impossible_arm(before, word(1, 1, (0,) * 4, epoch=5)) == "a"
+    assert impossible_arm(before, word(1, 1, (0,) * 4, epoch=5, reset=5)) is None
+    assert impossible_arm(word(1, 1, (10,) * 4, epoch=5, reset=5), word(1, 2, (0,) * 4, epoch=5, reset=5)) == "a"
+
+
+def network(tmp_path, count=4, **settings):
+    """Hosts 1..count that all hear each other; agent 9 is the liar among their neighbours."""
+    hub = Hub()
+    hosts = []
+    for number in range(1, count + 1):
+        others = [neighbour_of(other) for other in [*range(1, count + 1), 9] if other != number]
+        hosts.append(host_of(config_of(number, tmp_path, others, **settings), number, hub))
+        learn(hosts[-1], 8)
+    return hub, hosts
+
+
+def round_trip(hub, hosts):
+    for host in hosts:
+        host.tell()
+    for _ in range(4):  # exhibits are answered by exhibits
+        hub.carry()
+        for host in hosts:
+            host.listen()
+
+
+def close(hosts):
+    for host in hosts:
+        host.close()
+
+
+@pytest.mark.parametrize("policy", ["expel", "keep"])
+def test_who_tells_two_receivers_different_things_is_found_out(tmp_path, policy):
+    hub, hosts = network(tmp_path, equivocators=policy)
+    for host in hosts[:2]:
+        say(host, 9, frame(9, 1))
+    say(hosts[2], 9, frame(9, 1, (3, 3, 3, 3), (0.5, 0.5, 0.5, 1.0)))
+    round_trip(hub, hosts)
+    for host in hosts:  # the fourth never heard the liar, and is shown the proof
+        ledger = host.neighbourhood.ledgers["agent-9"]
+        assert [item.kind for item in ledger.evidence] == [Lie.EQUIVOCATION]
+        assert key_of(9).public in explain(ledger.evidence[0])
+        assert ledger.expelled is (policy == "expel")
+        assert ("agent-9" in host.agent.senders) is (policy == "keep" and host is not hosts[3])
+        assert not any(other.evidence for name, other in host.neighbourhood.ledgers.items() if name != "agent-9")
+    say(hosts[0], 9, frame(9, 2))
+    assert ("agent-9" in hosts[0].agent.senders) is (policy == "keep")
+    close(hosts)
+
+
+def test_a_second_body_for_one_place_is_never_heard(tmp_path):
+    """Even where equivocators are kept, what came first counts."""
+    _, hosts = network(tmp_path, 1, equivocators="keep")
+    say(hosts[0], 9, frame(9, 1, (5, 5, 5, 5)))
+    say(hosts[0], 9, frame(9, 1, (7, 7, 7, 7)))
+    assert hosts[0].neighbourhood.ledgers["agent-9"].equivocated
+    assert hosts[0].agent._inbox["agent-9"].pulls.tolist() == [5.0] * 4
+    close(hosts)
+
+
+def test_false_witnesses_do_not_keep_a_node_busy(tmp_path):
+    hub, hosts = network(tmp_path, 2)
+    round_trip(hub, hosts)
+    public = bytes.fromhex(key_of(2).public.partition(":")[2])
+    sent = []
+    hosts[0].transport.send = lambda name, content: sent.append(name)
+    for seq in range(1, 200):
+        say(hosts[0], 9, frame(9, seq, marks=[Mark(public, 1, 1, bytes([n]) * 32) for n in range(64)]))
+    assert 1 <= len(sent) <= 3
+    close(hosts)
+
+
+def test_an_expelled_neighbour_stays_expelled_after_a_restart(tmp_path):
+    hub, hosts = network(tmp_path, 1)
+    say(hosts[0], 9, frame(9, 1))
+    say(hosts[0], 9, frame(9, 1, (3, 3, 3, 4)))  # two bodies to the same receiver
+    assert hosts[0].neighbourhood.ledgers["agent-9"].expelled
+    config = hosts[0].config
+    close(hosts)
+    again = host_of(config, 1, hub)
+    say(again, 9, frame(9, 2))
+    ledger = again.neighbourhood.ledgers["agent-9"]
+    assert ledger.expelled and again.agent.senders == ()
+    assert ledger.counts["refused: expelled"] == 1
+    again.close()
+
+
+def test_marks_that_come_before_the_word_are_remembered(tmp_path):
+    """The witness is faster than the liar."""
+    hub, hosts = network(tmp_path, 2)
+    say(hosts[0], 9, frame(9, 1))
+    round_trip(hub, hosts)
+    say(hosts[1], 9, frame(9, 1, (4, 4, 4, 4)))
+    round_trip(hub, hosts)
+    assert all(host.neighbourhood.ledgers["agent-9"].expelled for host in hosts)
+    close(hosts)
+
+
+def test_false_marks_harm_nobody(tmp_path):
+    """A liar that bears false witness is shown the frame, and that is all."""
+    hub, hosts = network(tmp_path, 2)
+    round_trip(hub, hosts)
+    public = bytes.fromhex(key_of(2).public.partition(":")[2])
+    false = [Mark(public, 1, 1, bytes(32)), Mark(bytes(32), 1, 1, bytes(32)), Mark(public, 7, 7, bytes(32))]
+    say(hosts[0], 9, frame(9, 1, marks=false))
+    round_trip(hub, hosts)
+    assert not any(ledger.evidence for host in hosts for ledger in host.neighbourhood.ledgers.values())
+    assert not any(ledger.expelled for host in hosts for ledger in host.neighbourhood.ledgers.values())
+    close(hosts)
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [b""],
+        [b"x" * 100],
+        [frame(1, 1), frame(1, 1)],
+        [frame(3, 1), frame(3, 1)[:-1] + b"\x00"],
+        [frame(2, 1), frame(2, 2, (9, 9, 9, 9))],
+        [seal(key_of(9), word(2, 1)), frame(2, 1)],
+    ],
+)
+def test_exhibits_that_prove_nothing_are_refused_or_ignored(tmp_path, frames):
+    _, hosts = network(tmp_path, 2)
+    public = bytes.fromhex(key_of(9).public.partition(":")[2])
+    say(hosts[0], 9, seal(key_of(9), Exhibit(1, NETWORK, public, frames)))
+    assert not any(ledger.evidence for ledger in hosts[0].neighbourhood.ledgers.values())
+    close(hosts)
+
+
+def test_an_impossible_history_is_suspicious_but_still_heard(tmp_path):
+    _, hosts = network(tmp_path, 1)
+    host = hosts[0]
+    for seq in range(1, 31):
+        say(host, 9, frame(9, seq, (50 - seq,) * 4))
+    ledger = host.neighbourhood.ledgers["agent-9"]
+    assert ledger.counts["impossible"] == 29
+    assert [item.kind for item in ledger.evidence] == [Lie.IMPOSSIBLE] * 8  # the rest is only counted
+    assert not ledger.expelled and host.agent.senders == ("agent-9",)
+    assert all("impossible history" in explain(item) for item in ledger.evidence)
+    close(hosts)
+
+
+def test_evidence_is_read_from_a_piece_a_list_or_all_peers(tmp_path):
+    item = piece(Lie.EQUIVOCATION, frame(1, 5), frame(1, 5, (3, 3, 3, 4)))
+    plain = msgspec.to_builtins(item)
+    for content in (plain, [plain], {"evidence": [plain]}, {"peers": [{"name": "x", "evidence": [plain]}]}):
+        (tmp_path / "file").write_text(json.dumps(content))
+        assert read_evidence(tmp_path / "file") == [item]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "3", '{"frames": 3}', '{"peers": [{"evidence": []}]}', "\x00"])
+def test_a_file_without_evidence_is_named(tmp_path, text):
+    (tmp_path / "file").write_text(text)
+    with pytest.raises(BadInput, match="evidence file"):
+        read_evidence(tmp_path / "file")
+
+
+def test_the_command_says_what_a_file_proves(tmp_path):
+    lie = piece(Lie.EQUIVOCATION, frame(1, 5), frame(1, 5, (3, 3, 3, 4)))
+    suspicion = piece(Lie.IMPOSSIBLE, frame(1, 5), frame(1, 6, (2, 3, 3, 3)))
+    (tmp_path / "file").write_bytes(msgspec.json.encode([lie, suspicion]))
+    done = CliRunner().invoke(app, ["evidence", "verify", str(tmp_path / "file")])
+    first, second = done.stdout.splitlines()
+    assert done.exit_code == 0
+    assert first.startswith(f"equivocation: {key_of(1).public} signed two different reports")
+    assert second.startswith("impossible: ") and second.endswith("a suspicion, no proof")
+    (tmp_path / "file").write_bytes(msgspec.json.encode(piece(Lie.EQUIVOCATION, frame(1, 5), frame(1, 5))))
+    assert isinstance(CliRunner().invoke(app, ["evidence", "verify", str(tmp_path / "file")]).exception, BadInput)
+
+
+def test_bodies_are_compared_not_signatures():
+    assert digest_of(frame(1, 5)) == digest_of(bytes(64) + frame(1, 5)[64:])

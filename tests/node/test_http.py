@@ -1,0 +1,460 @@
+"""The HTTP of a node, as a process with real sockets."""
+
+import asyncio
+import json
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from live import ARMS, Process, key_of, neighbour_of
+from schemathesis import GenerationMode
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from byzmab import AsyncClient, BadInput, Client, NodeError
+from byzmab.node.config import write_config
+
+LIMIT = 1_000_000  # bytes of a request
+TOKEN = "correct-horse-battery-staple"
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory):
+    process = Process(
+        1,
+        tmp_path_factory.mktemp("http"),
+        [neighbour_of(2)],
+        ["tcp/127.0.0.1:0"],
+        http={"body_limit": LIMIT, "body_wait": 1.0},
+        report_every=0.1,
+    )
+    yield process.start()
+    assert process.stop() == 0
+
+
+@pytest.fixture(scope="module")
+def client(node):
+    with Client(node.url, retries=0) as client:
+        yield client
+
+
+def ask(url, method="GET", body=None, **headers):
+    """Status, headers and body of an answer."""
+    content = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = urllib.request.Request(url, content, {"content-type": "application/json", **headers}, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status, answer.headers, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read()
+
+
+def problem(answer):
+    status, _, body = answer
+    assert json.loads(body)["status_code"] == status
+    return status, json.loads(body)["detail"]
+
+
+def test_an_application_asks_and_rewards(client):
+    decision = client.select()
+    assert decision.arm in ARMS and set(decision.estimates) == set(ARMS)
+    client.reward(decision.event_id, 0.75)
+    client.reward(decision.event_id, 0.75)
+    with pytest.raises(NodeError, match=r"0\.75") as caught:
+        client.reward(decision.event_id, 0.5)
+    assert caught.value.status == 409
+    assert client.select(decision.event_id).arm == decision.arm
+
+
+def test_an_application_that_names_no_event_gets_a_name(node):
+    """With an empty object, and with no body at all, which another part of the node answers."""
+    answers = [json.loads(ask(f"{node.url}/v1/select", "POST", body)[2]) for body in ({}, None, {}, None)]
+    assert len({answer["event_id"] for answer in answers}) == 4
+    assert all(answer.keys() == answers[0].keys() for answer in answers)
+
+
+@pytest.mark.parametrize(
+    ("status", "event", "body"),
+    [
+        (404, "never-heard-of", {"value": 0.5}),
+        (400, "x", {"value": 1.5}),
+        (400, "x", {"value": -0.5}),
+        (400, "x", {"value": "much"}),
+        (400, "x", {"value": None}),
+        (400, "x", {}),
+        (400, "x", {"value": 0.5, "valeu": 0.5}),
+        (400, "x", b"{"),
+        (400, "x", b'{"value": NaN}'),
+        (400, "x" * 200, {"value": 0.5}),
+    ],
+)
+def test_a_bad_reward_is_refused_in_one_sentence(node, status, event, body):
+    found, detail = problem(ask(f"{node.url}/v1/events/{event}/reward", "POST", body))
+    assert found == status and detail and "\n" not in detail
+
+
+def test_a_batch_answers_for_each_reward(client):
+    events = [client.select().event_id for _ in range(3)]
+    client.reward(events[0], 0.0)
+    results = client.rewards([(events[0], 1.0), (events[1], 1.0), ("nothing", 1.0), (events[2], 0.5), (events[1], 1.0)])
+    assert [result.status for result in results] == [409, 204, 404, 204, 204]
+
+
+def test_arms_come_and_go(client):
+    before = client.arms()
+    assert [arm.arm for arm in before.arms] == list(ARMS)
+    client.set_arms([*ARMS, "e"])
+    assert client.select().arm == "e"
+    after = client.set_arms(ARMS)
+    assert after.retired == ["e"]
+    with pytest.raises(NodeError) as caught:
+        client.set_arms(["a"])
+    assert caught.value.status == 400
+
+
+def test_neighbours_and_state_are_shown(client):
+    [peer] = client.peers()
+    assert (peer.name, peer.key, peer.seq, peer.evidence) == ("agent-2", key_of(2).public, None, [])
+    assert peer.fates == dict.fromkeys(ARMS, "silent")
+    state = client.state()
+    assert state.epoch == 1 and state.key == key_of(1).public and state.trouble is None
+    assert sum(arm.pulls for arm in state.arms) <= state.rewards
+
+
+def test_metrics_are_for_prometheus(node, client):
+    client.reward(client.select().event_id, 1.0)
+    status, headers, body = ask(f"{node.url}/metrics")
+    text = body.decode()
+    assert status == 200 and headers["content-type"].startswith("text/plain")
+    for line in ("byzmab_decisions_total ", "byzmab_rewards_total ", 'byzmab_reports_sent_total{neighbour="agent-2"} '):
+        assert float(next(row for row in text.splitlines() if row.startswith(line)).rpartition(" ")[2]) > 0
+    assert 'byzmab_fates_total{fate="silent",neighbour="agent-2"}' in text
+    assert 'byzmab_request_seconds_bucket{le="0.001",route="select",status="200"}' in text
+
+
+def test_a_stream_tells_the_state_after_every_report(node):
+    with urllib.request.urlopen(f"{node.url}/v1/stream", timeout=10) as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        seen = []
+        while len(seen) < 3:
+            line = stream.readline().decode()
+            if line.startswith("data: "):
+                seen.append(json.loads(line[6:]))
+    assert [item["state"]["seq"] for item in seen] == sorted({item["state"]["seq"] for item in seen})
+    assert seen[0]["peers"][0]["name"] == "agent-2"
+
+
+def test_health_and_readiness_are_shown(node):
+    assert ask(f"{node.url}/healthz")[0] == ask(f"{node.url}/readyz")[0] == 200
+    assert problem(ask(f"{node.url}/nothing"))[0] == 404
+    assert problem(ask(f"{node.url}/v1/select"))[0] == 405
+
+
+def test_an_oversized_body_is_refused_before_it_has_come(node):
+    with socket.create_connection(("127.0.0.1", node.port), timeout=10) as line:
+        head = f"POST /v1/rewards HTTP/1.1\r\nhost: localhost\r\ncontent-length: {LIMIT + 1}\r\n\r\n"
+        line.sendall(head.encode())
+        assert line.recv(100).startswith(b"HTTP/1.1 413")
+
+
+def test_an_oversized_body_of_untold_length_is_cut_off(node):
+    with socket.create_connection(("127.0.0.1", node.port), timeout=10) as line:
+        line.sendall(b"POST /v1/rewards HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n")
+        for _ in range(LIMIT // 10_000 + 1):
+            line.sendall(b"%x\r\n" % 10_000 + b" " * 10_000 + b"\r\n")
+        assert line.recv(100).startswith(b"HTTP/1.1 413")
+
+
+def test_a_slow_body_is_cut_off_and_delays_nobody(node, client):
+    with socket.create_connection(("127.0.0.1", node.port), timeout=10) as slow:
+        slow.sendall(b"POST /v1/select HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{")
+        began = time.monotonic()
+        for _ in range(20):
+            client.select()
+        assert time.monotonic() - began < 1.0
+        assert slow.recv(100).startswith(b"HTTP/1.1 408")
+
+
+def test_a_page_from_elsewhere_cannot_ask_through_a_browser(node):
+    """Neither by a form that needs no permission, nor under a name that somebody pointed at loopback."""
+    assert problem(ask(f"{node.url}/v1/select", "POST", b"{}", **{"content-type": "text/plain"}))[0] == 415
+    assert problem(ask(f"{node.url}/v1/state", host="evil.example:80"))[0] == 421
+    assert ask(f"{node.url}/v1/state", host="localhost:1")[0] == 200
+
+
+def test_a_thousand_clients_at_once_are_all_served(node):
+    async def one(number):
+        reader, writer = await asyncio.open_connection("127.0.0.1", node.port)
+
+        async def say(path, body):
+            head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+            writer.write(f"{head}content-length: {len(body)}\r\n\r\n{body}".encode())
+            answer = await reader.readuntil(b"\r\n\r\n")
+            length = next((row for row in answer.lower().split(b"\r\n") if row.startswith(b"content-length")), b":0")
+            await reader.readexactly(int(length.partition(b":")[2]))
+            return int(answer.split()[1])
+
+        found = [
+            await say("/v1/select", json.dumps({"event_id": f"crowd-{number}"})),
+            await say(f"/v1/events/crowd-{number}/reward", '{"value": 1}'),
+        ]
+        writer.close()
+        return found
+
+    async def all_at_once():
+        return await asyncio.gather(*(one(number) for number in range(1_000)))
+
+    assert asyncio.run(all_at_once()) == [[200, 204]] * 1_000
+
+
+def test_the_asynchronous_client_is_the_same(node):
+    async def play():
+        async with AsyncClient(node.url) as client:
+            decisions = await asyncio.gather(*(client.select() for _ in range(20)))
+            await client.reward(decisions[0].event_id, 1.0)
+            results = await client.rewards((decision.event_id, 0.5) for decision in decisions[1:])
+            with pytest.raises(NodeError) as caught:
+                await client.reward("nothing", 1.0)
+            arms = await client.arms()
+            assert await client.set_arms(arm.arm for arm in arms.arms)
+            return results, caught.value.status, await client.peers(), (await client.state()).name
+
+    results, status, peers, name = asyncio.run(play())
+    assert {result.status for result in results} == {204} and status == 404
+    assert peers[0].name == "agent-2" and name == "agent-1"
+
+
+# whatever the schema allows, and what it does not
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
+def test_the_schema_is_kept(node, mode):
+    """Every answer is one that the schema announces, to requests that follow it and to requests that do not."""
+    schema = schemathesis.openapi.from_url(f"{node.url}/schema/openapi.json").exclude(path="/v1/stream")
+    operations = [found.ok() for found in schema.get_all_operations()]
+    assert len(operations) == 11
+    for operation in operations:
+        if mode is GenerationMode.NEGATIVE and (operation.method == "get" or operation.path == "/v1/reload"):
+            continue  # nothing can be wrong in them
+
+        @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+        @given(case=operation.as_strategy(generation_mode=mode))
+        def check(case):
+            # names of arms are judged by more than a schema can say
+            told = [positive_data_acceptance] if case.operation.path == "/v1/arms" else []
+            case.call_and_validate(excluded_checks=told)
+
+        check()
+
+
+# a process of one's own
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    """A node with a token, a rate limit, and short patience for rewards."""
+    directory = tmp_path_factory.mktemp("guarded")
+    (directory / "token").write_text(f"{TOKEN}\n")
+    http = {"token_file": str(directory / "token"), "rate_limit": 200.0}
+    process = Process(3, directory, http=http, reward_wait=0.3, report_every=0.1, logs="text")
+    yield process.start()
+    process.stop()
+
+
+@pytest.mark.parametrize("given", [None, "Bearer", "Bearer wrong", f"Bearer {TOKEN}x", f"bearer {TOKEN[:-1]}", TOKEN])
+def test_a_wrong_token_gets_nothing(guarded, given):
+    headers = {} if given is None else {"authorization": given}
+    for path in ("/v1/state", "/metrics", "/v1/stream", "/schema/openapi.json", "/nothing"):
+        status, answer, body = ask(f"{guarded.url}{path}", **headers)
+        assert status == 401 and answer["www-authenticate"] == "Bearer" and TOKEN.encode() not in body
+    assert ask(f"{guarded.url}/v1/select", "POST", {}, **headers)[0] == 401
+    assert ask(f"{guarded.url}/healthz", **headers)[0] == 200
+
+
+def test_the_right_token_is_let_in_and_a_late_reward_is_gone(guarded):
+    with Client(guarded.url, TOKEN) as client:
+        event = client.select().event_id
+        time.sleep(0.8)
+        with pytest.raises(NodeError) as caught:
+            client.reward(event, 1.0)
+        assert caught.value.status == 410
+        assert client.state().expired >= 1
+
+
+def test_too_many_requests_are_told_to_wait(guarded):
+    time.sleep(1)
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    statuses = [ask(f"{guarded.url}/v1/state", **headers) for _ in range(600)]
+    denied = [answer for answer in statuses if answer[0] == 429]
+    assert denied and denied[0][1]["retry-after"] == "1"
+    time.sleep(1)
+    assert ask(f"{guarded.url}/v1/state", **headers)[0] == 200
+    time.sleep(2)
+
+
+def test_neither_key_nor_token_is_ever_logged(guarded):
+    secret = (guarded.directory / "node.key").read_text().strip().rpartition(":")[2]
+    log = guarded.log.read_text()
+    assert "serving" in log and secret not in log and TOKEN not in log
+
+
+def test_neighbours_change_without_a_restart(tmp_path):
+    node = Process(1, tmp_path, [neighbour_of(2)], ["tcp/127.0.0.1:0"]).start()
+    with Client(node.url) as client:
+        node.config.neighbours = (neighbour_of(3, name="agent-2"), neighbour_of(4, tells=False))
+        write_config(node.config, node.file)
+        node.signal(signal.SIGHUP)
+        until(
+            lambda: (
+                [(peer.name, peer.key) for peer in client.peers()]
+                == [("agent-2", key_of(3).public), ("agent-4", key_of(4).public)]
+            )
+        )
+        node.file.write_text("neighbours = 3")
+        node.signal(signal.SIGHUP)
+        assert problem(ask(f"{node.url}/v1/reload", "POST"))[0] == 400
+        assert len(client.peers()) == 2
+        node.config.neighbours = ()
+        write_config(node.config, node.file)
+        assert ask(f"{node.url}/v1/reload", "POST")[0] == 200
+        assert client.peers() == [] and client.state().epoch == 1
+    assert node.stop() == 0
+
+
+def until(true, seconds=10):
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_sigterm_ends_cleanly_even_while_somebody_watches(tmp_path):
+    node = Process(1, tmp_path).start()
+    with Client(node.url, retries=30) as client:
+        event = client.select().event_id
+        stream = urllib.request.urlopen(f"{node.url}/v1/stream", timeout=10)
+        stream.readline()
+        began = time.monotonic()
+        assert node.stop() == 0
+        assert time.monotonic() - began < 5
+        stream.close()
+        waiter = threading.Thread(target=client.reward, args=(event, 1.0))  # asks again until the node is back
+        waiter.start()
+        node.start()
+        waiter.join(10)
+        assert client.state().epoch == 2 and sum(arm.pulls for arm in client.arms().arms) == 1
+    events = [json.loads(line)["event"] for line in node.log.read_text().splitlines() if line.startswith("{")]
+    assert events == ["serving", "stopped", "serving"]
+    assert node.stop() == 0
+
+
+# the command line
+
+
+def byzmab(*arguments, **options):
+    command = [sys.executable, "-m", "byzmab.cli.main", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+
+
+def test_keygen_prints_the_public_key_alone(tmp_path):
+    made = byzmab("keygen", tmp_path / "key")
+    shown = byzmab("keygen", tmp_path / "key", "--show")
+    assert made.returncode == shown.returncode == 0
+    assert made.stdout == shown.stdout and made.stdout.startswith("ed25519:") and len(made.stdout) == 73
+    again = byzmab("keygen", tmp_path / "key")
+    assert again.returncode == 2 and "exists already" in again.stderr
+
+
+def test_state_moves_by_export_and_import(tmp_path):
+    node = Process(1, tmp_path / "a").start()
+    with Client(node.url) as client:
+        for _ in range(10):
+            client.reward(client.select().event_id, 1.0)
+        running = byzmab("node", "export", node.file)
+    node.stop()
+    assert json.loads(running.stdout)["facts"]["round"] == 6
+    (tmp_path / "state.json").write_text(running.stdout)
+    moved = Process(1, tmp_path / "b")
+    assert byzmab("node", "import", moved.file, tmp_path / "state.json").returncode == 0
+    assert byzmab("node", "import", moved.file, tmp_path / "state.json").returncode == 2
+    with Client(moved.start().url) as client:
+        assert sum(arm.pulls for arm in client.arms().arms) == 10
+    moved.stop()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda node: node.file.write_text("x"), "is not TOML"),
+        (lambda node: (node.directory / "node.key").chmod(0o644), "0644"),
+    ],
+)
+def test_a_node_that_cannot_start_says_why_and_exits_with_2(tmp_path, change, said):
+    node = Process(1, tmp_path)
+    change(node)
+    done = byzmab("node", node.file)
+    assert done.returncode == 2 and said in done.stderr
+    assert (
+        "Traceback" not in done.stderr and done.stderr.strip().count("\n") <= 1
+    )  # the compiling notice may come first
+
+
+def test_a_port_in_use_is_named(tmp_path):
+    node = Process(1, tmp_path)
+    with socket.create_server(("127.0.0.1", node.port)):
+        done = byzmab("node", node.file)
+    assert done.returncode == 2 and f"127.0.0.1:{node.port} cannot be listened on" in done.stderr
+
+
+def test_a_missing_extra_ends_with_the_line_that_adds_it(tmp_path):
+    code = "import sys; sys.modules['nacl'] = None; from byzmab.cli.main import main; sys.argv = ['byzmab', *sys.argv[1:]]; main()"
+    for arguments in (["keygen", "k"], ["node", "n.toml"], ["evidence", "verify", "f"]):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 2 and "pip install 'byzmab[node]'" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_client_of_nothing_says_so():
+    with (
+        Client("http://127.0.0.1:1", retries=1) as client,
+        pytest.raises(NodeError, match="cannot be reached") as caught,
+    ):
+        client.select()
+    assert caught.value.status == 0
+    with pytest.raises(BadInput, match="url"):
+        Client("127.0.0.1:8700")
+
+
+def test_a_node_on_a_full_disk_says_so_and_goes_on_when_there_is_room(tmp_path):
+    """The size of files is limited from outside, and the limit lifted again."""
+    node = Process(1, tmp_path, report_every=0.1).start()
+    unlimited = resource.prlimit(node.popen.pid, resource.RLIMIT_FSIZE)
+    acknowledged = 0
+    with Client(node.url, retries=0) as client:
+        client.reward(client.select().event_id, 1.0)
+        size = max(path.stat().st_size for path in (node.directory / "agent-1").iterdir())
+        resource.prlimit(node.popen.pid, resource.RLIMIT_FSIZE, (size + 50_000, unlimited[1]))
+        with pytest.raises(NodeError, match="state cannot be written") as caught:
+            while acknowledged < 5_000:
+                client.reward(client.select().event_id, 1.0)
+                acknowledged += 1
+        assert caught.value.status == 503
+        assert problem(ask(f"{node.url}/readyz"))[0] == 503 and ask(f"{node.url}/healthz")[0] == 200
+        assert "cannot be written" in client.state().trouble
+        resource.prlimit(node.popen.pid, resource.RLIMIT_FSIZE, unlimited)
+        until(node.ready)
+        client.reward(client.select().event_id, 1.0)
+        assert acknowledged + 2 <= sum(arm.pulls for arm in client.arms().arms) <= acknowledged + 3
+    node.kill()
+    with Client(node.start().url) as client:
+        assert acknowledged + 2 <= sum(arm.pulls for arm in client.arms().arms) <= acknowledged + 3
+    assert node.stop() == 0
+    events = [json.loads(line)["event"] for line in node.log.read_text().splitlines() if line.startswith("{")]
+    assert events[1:3] == ["state cannot be written; nothing is accepted until it can", "state can be written again"]

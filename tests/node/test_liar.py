@@ -1,0 +1,279 @@
+"""Liars on the wire: the simulator's attacks, told in signed frames to real hosts."""
+
+import time
+
+import numpy as np
+import pytest
+
+from byzmab import Agent, Experiment, simulate
+from byzmab.attacks import ATTACKS
+from byzmab.core.draws import fold
+from byzmab.node.config import Config, Neighbour
+from byzmab.node.evidence import Lie
+from byzmab.node.host import Clock, Host
+from byzmab.node.identity import Key
+from byzmab.node.liar import Liar, Plot, write_plot
+from byzmab.node.store import Store
+from byzmab.node.traffic import Purse
+from byzmab.node.transport.memory import FAULTLESS, Faults, Hub, MemoryTransport
+from byzmab.simulation.stage import Stage
+
+ARMS = ("red", "green", "blue", "grey")
+
+
+class InMemoryNetwork:
+    """The network of an experiment as hosts in this process, fed the simulator's luck, and the simulation itself."""
+
+    def __init__(self, experiment, directory, faults, skew=0.0, **settings):
+        self.experiment, self.stage = experiment, Stage(experiment, 0)
+        self.stage.play(1)  # the graph is drawn in the first round
+        board, parts = self.stage.board, experiment.parts
+        self.stage = Stage(experiment, 0)
+        starts, heard = board["heard_starts"], board["heard"]
+        self.graph = tuple(tuple(map(int, heard[starts[i] : starts[i + 1]])) for i in range(parts.agents))
+        self.names = tuple(f"agent-{i + 1}" for i in range(parts.agents))
+        self.keys = [Key(bytes([i + 1] * 32)) for i in range(parts.agents)]
+        self.hub = Hub(faults, seed=1)
+        self.skew = skew  # seconds between the clocks of two agents
+        self.plot = Plot(
+            attack=experiment.attack,
+            byzantine=experiment.byzantine,
+            agents=self.names,
+            graph=self.graph,
+            truths=tuple(parts.means),
+            arms=ARMS,
+            f=parts.f,
+            kappa=float(experiment.kappa),
+            filter=experiment.filter,
+            seed=experiment.seed,
+        )
+        write_plot(self.plot, directory / "plot.json")
+        self.hosts = [self._host(i, directory, settings) for i in range(parts.agents)]
+
+    def _host(self, i, directory, settings):
+        neighbours = tuple(
+            Neighbour(name=self.names[j], key=self.keys[j].public, hears=j in self.graph[i], tells=i in self.graph[j])
+            for j in range(len(self.names))
+            if j in self.graph[i] or i in self.graph[j]
+        )
+        experiment = self.experiment
+        config = Config(
+            name=self.names[i],
+            network="test",
+            key="",
+            data="",
+            arms=ARMS,
+            f=experiment.parts.f,
+            kappa=experiment.kappa,
+            filter=experiment.filter,
+            policy=experiment.policy,
+            neighbours=neighbours,
+            **settings,
+        )
+        (directory / self.names[i]).mkdir()
+        store = Store(directory / self.names[i], "test", self.keys[i].public)
+        tongue = Liar(directory / "plot.json", self.names[i]) if i < experiment.byzantine else None
+        clock = Clock(wall=lambda: time.time() + self.skew * i)
+        host = Host(config, self.keys[i], store, MemoryTransport(self.hub, self.keys[i].public), tongue, clock)
+        host.agent.seed = int(fold(self.stage.board.record["policy_key"], i))
+        host.agent._board["policy_keys"][0] = host.agent.seed
+        host.open()
+        return host
+
+    def start(self):
+        """Time 0: every agent pulls every arm once, with the simulator's rewards."""
+        means = self.stage.board["means"]
+        for i, host in enumerate(self.hosts):
+            for _ in ARMS:
+                event, arm, _round = host.select()
+                host.reward(event, float(means[i, ARMS.index(arm)]))
+
+    def exchange(self):
+        """All honest agents tell, then the liars, who have listened."""
+        for group in (self.hosts[self.experiment.byzantine :], self.hosts[: self.experiment.byzantine]):
+            for host in group:
+                host.post(host.compose())
+            self.settle()
+
+    def settle(self):
+        while self.hub.carry():
+            for host in self.hosts:
+                host.listen()
+
+    def play_round(self):
+        """One round of both; the arms that normal agents chose, live and simulated."""
+        board = self.stage.board
+        totals = board["totals"].copy()
+        self.exchange()
+        self.stage.play(int(board.record["time"]) + 1)
+        live = []
+        for i, host in enumerate(self.hosts):
+            event, arm, _round = host.select()
+            live.append(ARMS.index(arm))
+            simulated = board["choices"][i]
+            host.reward(event, float(board["totals"][i, simulated] - totals[i, simulated]))
+        normal = slice(self.experiment.byzantine, None)
+        return live[normal], board["choices"].tolist()[normal]
+
+    def close(self):
+        for host in self.hosts:
+            host.close()
+
+
+@pytest.fixture
+def network(tmp_path):
+    made = []
+
+    def make(faults=FAULTLESS, settings=None, **experiment):
+        made.append(InMemoryNetwork(Experiment(**experiment), tmp_path, faults, **(settings or {})))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+EXACT = sorted(set(ATTACKS.entries) - {"gaussian"})  # which copies counts of the round before, that nobody is told
+
+
+@pytest.mark.parametrize("attack", EXACT)
+def test_lies_over_the_wire_lead_to_the_simulated_choices(network, attack):
+    """Ten hosts, two of them lying in signed frames, choose what the simulator chooses, round by round."""
+    live = network(agents=10, byzantine=2, attack=attack, horizon=20, settings={"equivocators": "keep"})
+    live.start()
+    for _ in range(20):
+        chosen, simulated = live.play_round()
+        assert chosen == simulated
+
+
+def test_a_liar_needs_to_hear_only_those_to_whom_it_lies(network):
+    """The paper's ten firms: each liar hears four of the others, and imagines the rest."""
+    settings = {"graph": "firms", "f": 1, "filter": "screened", "policy": "tuned"}
+    live = network(byzantine=2, attack="extreme", horizon=25, settings={"equivocators": "keep"}, **settings)
+    live.start()
+    for _ in range(25):
+        chosen, simulated = live.play_round()
+        assert chosen == simulated
+
+
+def test_liars_that_tell_each_receiver_something_else_are_proven_and_expelled(network):
+    live = network(agents=6, byzantine=1, attack="extreme", horizon=60)
+    live.start()
+    for _ in range(5):
+        live.play_round()
+    for host in live.hosts[1:]:
+        ledger = host.neighbourhood.ledgers["agent-1"]
+        assert ledger.equivocated and ledger.expelled
+        assert "agent-1" not in host.heard
+        others = [other for name, other in host.neighbourhood.ledgers.items() if name != "agent-1"]
+        assert not any(other.evidence for other in others), "honest agents are not accused"
+
+
+def test_who_was_away_when_a_liar_was_caught_is_shown_the_proof_later(network):
+    """Those who expelled the liar are no witnesses of its words any more, so the one who was away cannot find out alone."""
+    live = network(agents=6, byzantine=1, attack="extreme", horizon=60)
+    live.start()
+    away = live.hosts[5].neighbourhood.ledgers["agent-1"]
+    live.hub.partition([live.keys[5].public])
+    for _ in range(5):
+        live.play_round()
+    assert all(host.neighbourhood.ledgers["agent-1"].expelled for host in live.hosts[1:5])
+    assert not away.expelled
+    live.hub.partition()
+    for _ in range(5):
+        live.play_round()
+    assert away.expelled
+
+
+def test_one_lie_to_all_is_no_equivocation(network):
+    live = network(agents=6, byzantine=1, attack="constant", horizon=60)
+    live.start()
+    for _ in range(5):
+        live.play_round()
+    for host in live.hosts[1:]:
+        ledger = host.neighbourhood.ledgers["agent-1"]
+        assert not ledger.equivocated
+        assert any(piece.kind is Lie.IMPOSSIBLE for piece in ledger.evidence), "but no history has such means"
+
+
+def test_equivocators_are_kept_where_the_filter_alone_is_to_decide(network):
+    live = network(agents=6, byzantine=1, attack="extreme", horizon=60, settings={"equivocators": "keep"})
+    live.start()
+    for _ in range(5):
+        live.play_round()
+    for host in live.hosts[1:]:
+        assert host.neighbourhood.ledgers["agent-1"].equivocated
+        assert "agent-1" in host.heard
+
+
+def test_a_running_liar_follows_a_new_plot(network, tmp_path):
+    live = network(agents=6, byzantine=1, attack="none", horizon=60)
+    live.start()
+    live.play_round()
+    assert max(live.hosts[1].heard["agent-1"].pulls) < 10
+    plot = Plot(
+        **{name: getattr(live.plot, name) for name in Plot.__struct_fields__ if name != "attack"}, attack="starve"
+    )
+    write_plot(plot, tmp_path / "plot.json")
+    live.play_round()
+    assert max(live.hosts[1].heard["agent-1"].pulls) == 0
+
+
+def test_clocks_that_are_days_apart_change_no_choice(network):
+    settings = {"equivocators": "keep", "skew": 86_400.0}
+    live = network(agents=6, byzantine=1, attack="adaptive", horizon=20, settings=settings)
+    live.start()
+    for _ in range(20):
+        chosen, simulated = live.play_round()
+        assert chosen == simulated
+
+
+@pytest.mark.parametrize("attack", ["adaptive", "gaussian"])
+def test_with_f_liars_among_ten_honest_regret_stays_in_the_simulators_band(network, attack):
+    """Reports only every fifth decision, each agent at its own pace: the band is four standard deviations of a run."""
+    horizon, settings = 200, {"agents": 10, "byzantine": 2, "attack": attack, "filter": "pooled", "policy": "tuned"}
+    band = simulate(Experiment(horizon=horizon, runs=40, **settings)).summary()["regret"]
+    live = network(horizon=horizon, settings={"equivocators": "keep"}, **settings)
+    truths, chance = live.experiment.parts.means, np.random.default_rng(0)
+    purses = [Purse(truths, 1, i) for i in range(10)]
+    while min(sum(purse.pulls) for purse in purses) < horizon + len(ARMS):
+        for host, purse in zip(live.hosts, purses, strict=True):
+            for _ in range(min(chance.integers(3, 8), horizon + len(ARMS) - sum(purse.pulls))):
+                event, arm, _round = host.select()
+                host.reward(event, purse.pull(ARMS.index(arm)))
+        live.exchange()
+    regret = np.mean([purse.regret for purse in purses[2:]])
+    assert abs(regret - band["mean"]) < 4 * band["std"]
+    assert regret < np.mean([solo_regret(live, i, horizon) for i in range(2, 10)])
+
+
+def solo_regret(live, i, horizon):
+    """What the same agent pays on the same rewards when it hears nobody."""
+    purse = Purse(live.experiment.parts.means, 1, i)
+    agent = Agent(len(ARMS), filter="solo", policy=live.experiment.policy, seed=i)
+    for _ in range(horizon + len(ARMS)):
+        arm = agent.select()
+        agent.reward(arm, purse.pull(arm))
+    return purse.regret
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [Faults(drop=0.3), Faults(duplicate=0.5), Faults(delay=5), Faults(duplicate=0.3, delay=8, reorder=True)],
+    ids=["dropped", "duplicated", "delayed", "reordered"],
+)
+def test_a_network_with_liars_learns_over_bad_links(network, faults):
+    """Frames lost, doubled, late or out of order: tallies stay one's own, honest agents stay unaccused, nobody stops."""
+    live = network(faults, {"equivocators": "keep"}, agents=6, byzantine=2, f=1, attack="adaptive", horizon=40)
+    live.start()
+    for _ in range(40):
+        live.play_round()
+    for host in live.hosts[2:]:
+        assert host.agent.time == 40
+        assert sum(host.agent.report().pulls) == 40 + len(ARMS)
+        for name, ledger in host.neighbourhood.ledgers.items():
+            heard, told = ledger.newest.word, live.hosts[live.names.index(name)]
+            assert 0 < heard.seq <= told.seq
+            if name not in ("agent-1", "agent-2"):
+                assert not ledger.evidence
+                assert np.all(np.array(heard.pulls) <= told.agent.report().pulls)
