@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from byzmab import Attack, BadInput, Experiment, Filter, compiled, simulate
 from byzmab.attacks import ATTACKS
+from byzmab.attacks.extreme import Extreme
+from byzmab.attacks.gaussian import Gaussian
 from byzmab.core.filters import FILTERS
+from byzmab.core.filters.trimmed import Trimmed
 from byzmab.core.policies import POLICIES
 from byzmab.simulation.density import is_dense
 from byzmab.simulation.stage import Stage, bytes_of
@@ -234,6 +237,22 @@ class Deaf(Filter):
 def test_a_filter_of_ones_own_may_be_dense():
     check(Half())
     assert is_dense(Experiment(agents=60, byzantine=0, filter=Half()))
+
+
+def test_what_is_derived_from_a_dense_filter_but_believes_otherwise_is_not_dense():
+    class Other(Trimmed):
+        believe = staticmethod(believe)
+
+    class Same(Trimmed):
+        """Only another name."""
+
+    class Peeping(Extreme):
+        lie = staticmethod(Gaussian.lie)
+
+    assert Other.believe_dense is None
+    assert Same.believe_dense is Trimmed.believe_dense
+    assert Peeping.sees_edges
+    assert not Extreme.sees_edges
 
 
 def test_a_dense_function_that_believes_something_else_is_caught():

@@ -58,6 +58,11 @@ class Attack(Plugin):
     lie: ClassVar[Any]
     sees_edges: ClassVar[bool] = True  # whether it looks at who hears whom; if not, a dense graph is not listed for it
 
+    def __init_subclass__(cls) -> None:
+        """An attack derived from one that does not look at edges may do so, unless it says that it does not."""
+        if vars(cls).keys() & {"prepare", "meet", "lie"} and "sees_edges" not in vars(cls):
+            cls.sees_edges = True
+
     def notes_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
         """How large a table the attack needs to take notes."""
         return 1, 1

@@ -58,6 +58,11 @@ class Filter(Plugin):
     hears: ClassVar[bool] = True
     trims: ClassVar[bool] = True  # whether it drops reports by f, so that f asks for a number of neighbours
 
+    def __init_subclass__(cls) -> None:
+        """A filter derived from a dense one that believes otherwise is not dense, unless it says how."""
+        if "believe" in vars(cls) and "believe_dense" not in vars(cls):
+            cls.believe_dense = None
+
     def loop(self) -> Any:
         """The compiled loop over all agents of a board."""
         return _loop(type(self).believe)
