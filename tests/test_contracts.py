@@ -16,6 +16,7 @@ from byzmab.testing import check
 PARAMETERS = {
     "erdos-renyi": "erdos-renyi:0.5",
     "two-case": "two-case:2-3",
+    "edges": "edges:6:1-2,2-3,4>1,5-6",
     "alie": "alie:2",
     "constant": "constant:0.1,0.9",
 }

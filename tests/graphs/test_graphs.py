@@ -155,6 +155,22 @@ def test_room_is_made_for_more_edges_than_expected():
 
 @pytest.mark.parametrize("name", GRAPHS.entries)
 def test_degrees_are_what_is_drawn_on_average(name):
-    graph = resolve_graph({"erdos-renyi": "erdos-renyi:0.3", "two-case": "two-case:3-6"}.get(name, name))
+    graph = resolve_graph(
+        {"erdos-renyi": "erdos-renyi:0.3", "two-case": "two-case:3-6", "edges": "edges:10:1-2,3>1"}.get(name, name)
+    )
     drawn = np.mean([[len(heard) for heard in lists(graph, 10, 2, seed)] for seed in range(400)], axis=0)
     assert drawn == pytest.approx(graph.degrees(10, 2), abs=0.4)
+
+
+def test_edges_are_read_as_they_are_written_and_written_as_they_are_read():
+    graph = resolve_graph("edges:5:1-2,3>1,5-4,2-1")
+    assert graph.listed == ((1, 2), (0,), (), (4,), (3,))
+    assert GRAPHS.name_of(graph) == "edges:5:1-2,3>1,4-5"
+    assert Experiment(graph="edges:5:1-2").parts.agents == 5  # those without an edge count too
+    assert resolve_graph("edges:5").listed == ((),) * 5
+
+
+@pytest.mark.parametrize("text", ["", "4:1-5", "4:0-1", "4:2-2", "4:1-2,", "4:1~2", "x:1-2", "9999999:1-2"])
+def test_edges_that_are_none_are_refused(text):
+    with pytest.raises(BadInput, match="graph parameters"):
+        resolve_graph(f"edges:{text}")

@@ -9,6 +9,7 @@ import typer
 from byzmab.cli.attack import app as attack
 from byzmab.cli.bounds import bounds
 from byzmab.cli.evidence import evidence
+from byzmab.cli.lab import lab
 from byzmab.cli.listing import show_list
 from byzmab.cli.network import network
 from byzmab.cli.node import keygen, node
@@ -30,6 +31,7 @@ app.command("sweep")(sweep)
 app.command("tournament")(tournament)
 app.command("bounds")(bounds)
 app.add_typer(attack, name="attack")
+app.command("lab")(lab)
 app.command("list")(show_list)
 app.command("keygen")(keygen)
 app.command("network")(network)

@@ -9,9 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from byzmab.simulation.settings import ABOUT
+from byzmab.simulation.settings import ABOUT, WHOLE, from_text
 
-INTEGERS = ("agents", "byzantine", "f", "memory", "subset", "epoch", "delay", "horizon", "runs", "seed", "record")
 FLAGS = {"f": ["--f"], "time_varying": ["--time-varying/--fixed"]}
 FILE = Annotated[
     Path | None, typer.Argument(help="An experiment file; flags win over what it says.", metavar="[FILE.toml]")
@@ -37,7 +36,7 @@ def _with_flags(command: Callable[..., None], several: Collection[str]) -> Calla
     def wrapped(file: Path | None = None, **values: Any) -> None:
         given = {name: values.pop(name) for name in ABOUT}
         changes = {
-            name: value if name in several else _read(name, value)
+            name: from_text(name, value) if isinstance(value, str) else value
             for name, value in given.items()
             if value is not None and value != []
         }
@@ -59,28 +58,9 @@ def _parameter(name: str, annotation: Any) -> Parameter:
 
 
 def _flag(name: str, several: bool) -> Any:
-    kind: Any = int if name in INTEGERS else bool if name == "time_varying" else str
+    kind: Any = int if name in WHOLE else bool if name == "time_varying" else str
     kind = list[kind] if several else kind
     return Annotated[kind | None, typer.Option(*FLAGS.get(name, []), help=ABOUT[name], show_default=False)]
-
-
-def _read(name: str, value: Any) -> Any:
-    """The text of a flag as an experiment file would hold it."""
-    if name in ("arms", "kappa") and not value.startswith("random"):
-        numbers = [_number(name, part) for part in value.split(",")]
-        return numbers if len(numbers) > 1 else numbers[0]
-    if name == "rewards" and "," in value:
-        return value.split(",")
-    return value
-
-
-def _number(name: str, text: str) -> float:
-    from byzmab.core.errors import BadInput
-
-    try:
-        return float(text)
-    except ValueError:
-        raise BadInput(f"{name} {text!r} is not allowed; allowed: numbers, separated by commas where several") from None
 
 
 @contextmanager

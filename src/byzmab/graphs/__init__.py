@@ -6,6 +6,7 @@ import networkx as nx
 
 from byzmab.core.plugins import Registry
 from byzmab.graphs.base import Graph
+from byzmab.graphs.edges import Edges
 from byzmab.graphs.erdos_renyi import ErdosRenyi
 from byzmab.graphs.given import Firms, Given, read_graph
 from byzmab.graphs.regular import Complete, Ring, Star
@@ -22,6 +23,7 @@ GRAPHS = Registry(
         "firms": Firms,
         "ring": Ring,
         "star": Star,
+        "edges": Edges,
     },
 )
 

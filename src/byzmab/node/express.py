@@ -31,6 +31,11 @@ _reward_request = msgspec.json.Decoder(RewardRequest)
 _encode = msgspec.json.Encoder().encode
 
 
+async def never(path: str, body: bytes) -> Answer | None:
+    """No request is express."""
+    return None
+
+
 def make_express(node: RunningNode) -> Express:
     """Answers a POST by its path and body, or None where Litestar is to do it."""
 

@@ -102,7 +102,7 @@ class Gate:
         if self._local_only:  # a page from elsewhere must not ask through the user's browser
             host = headers.get(b"host", b"localhost").decode("latin-1").rsplit(":", 1)[0].strip("[]")
             if not is_loopback(host):
-                raise Denied(421, f"this node answers on loopback alone, not as {host[:100]!r}")
+                raise Denied(421, f"this is answered on loopback alone, not as {host[:100]!r}")
 
     async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes | None:
         """The whole body, in time and not too large; None if there is none."""

@@ -5,11 +5,8 @@ import logging
 import resource
 import signal
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import uvicorn
 import uvloop
 
 from byzmab.core.errors import BadInput
@@ -19,23 +16,14 @@ from byzmab.node.express import make_express
 from byzmab.node.gate import Gate
 from byzmab.node.host import Host, Tongue
 from byzmab.node.identity import Key
+from byzmab.node.listening import listen, make_server
 from byzmab.node.routes import make_app
 from byzmab.node.running import RunningNode
 from byzmab.node.store import Store, StoreTrouble
 from byzmab.node.transport.base import Certificates
 from byzmab.node.transport.zenoh import ZenohTransport
 
-GRACE = 2  # seconds that open requests, such as streams, get at the end
 log = logging.getLogger(__name__)
-
-
-class Server(uvicorn.Server):
-    """uvicorn, but signals are ours."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave signals alone."""
-        yield
 
 
 def run(config: Config, file: str | Path | None = None, tongue: Tongue | None = None) -> None:
@@ -43,7 +31,7 @@ def run(config: Config, file: str | Path | None = None, tongue: Tongue | None = 
     logs.begin(config.logs)
     _allow_connections()
     key = Key.load(config.key)
-    listener = _listen(config.http.host, config.http.port)
+    listener = listen(config.http.host, config.http.port)
     try:
         transport = ZenohTransport(config.network, key.public, config.links.listen, _certificates(config.links))
         store = Store(config.data, config.network, key.public)
@@ -61,18 +49,7 @@ async def _serve(host: Host, listener: socket.socket, file: str | None) -> None:
     node = RunningNode(host, file)
     http = host.config.http
     app = Gate(make_app(node), make_express(node), http, node.metrics.latency)  # type: ignore[arg-type]
-    server = Server(
-        uvicorn.Config(
-            app,
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            limit_concurrency=http.connections,
-            timeout_graceful_shutdown=GRACE,
-        )
-    )
+    server = make_server(app, http.connections)
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -108,14 +85,6 @@ def _allow_connections() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=2048)
-    except OSError as error:
-        raise BadInput(f"http {host}:{port} cannot be listened on: {error.strerror or error}") from None
 
 
 def _certificates(links: Links) -> Certificates | None:

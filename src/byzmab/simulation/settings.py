@@ -1,4 +1,10 @@
-"""The settings of an experiment and what they mean: for help texts and experiment files. Light to import."""
+"""The settings of an experiment, what they mean, and how they are written as text. Light to import."""
+
+from typing import Any
+
+from byzmab.core.errors import BadInput
+
+WHOLE = ("agents", "byzantine", "f", "memory", "subset", "epoch", "delay", "horizon", "runs", "seed", "record")
 
 ABOUT = {
     "arms": "the arms' means, 0.5,0.45,…, or random:M for M means drawn in every run and sorted decreasingly",
@@ -22,3 +28,38 @@ ABOUT = {
     "seed": "where all randomness comes from",
     "record": "on how many rounds, evenly spread, regret is recorded",
 }
+
+
+def from_text(name: str, text: str) -> Any:
+    """A setting's text, as a flag or a link holds it, as an experiment file would hold it."""
+    if name in ("arms", "kappa") and not text.startswith("random"):
+        numbers = [_number(name, part) for part in text.split(",")]
+        return numbers if len(numbers) > 1 else numbers[0]
+    if name == "rewards" and "," in text:
+        return text.split(",")
+    if name in WHOLE:
+        return _whole(name, text)
+    if name == "time_varying":
+        return {"true": True, "false": False}.get(text, text)
+    return text
+
+
+def to_text(value: Any) -> str:
+    """The text from which `from_text` makes the same again."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _whole(name: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise BadInput(f"{name} {text!r} is not allowed; allowed: a whole number") from None
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise BadInput(f"{name} {text!r} is not allowed; allowed: numbers, separated by commas where several") from None

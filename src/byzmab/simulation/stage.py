@@ -88,7 +88,7 @@ class Stage:
         believe = parts.filter.dense_loop if dense else parts.filter.loop
         own = (believe(), parts.policy.loop()) if baseline is None else (baseline.decide, baseline.update)
         self.loops = (parts.graph.loop(), parts.attack.loop(), *own)
-        self._play = play if baseline is None else play_baseline
+        self._play: Any = play if baseline is None else play_baseline
         self._tells_tallies = history == 1 and baseline is None
         self.board = board = Board(
             agents=agents,

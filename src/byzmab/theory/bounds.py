@@ -21,12 +21,18 @@ def ucb1_bound(means: Floats, horizon: int) -> float:
     return float((8.0 * math.log(horizon) / gaps + CONSTANT * gaps).sum())
 
 
+def upper_bound(largest: Floats, gaps: Floats) -> Floats:
+    """The paper's bound at τ = T of every agent, from its largest g(t) ln t (agents × arms)."""
+    inferior = gaps > 0.0
+    per_arm = 8.0 * largest[:, inferior] / gaps[inferior] + CONSTANT * gaps[inferior]
+    return np.asarray(per_arm.sum(axis=1))
+
+
 class WidthRecord:
     """The trajectory of g: per agent and arm the largest g(t) ln t so far, kept as the paper's bound needs it."""
 
     def __init__(self, agents: int, means: Floats) -> None:
         self.gaps = gaps_of(means)
-        self.inferior = self.gaps > 0.0
         self.largest = np.zeros((agents, len(means)))  # max over t of g(t) ln t
         self.best_so_far = np.full(agents, math.inf)  # min over τ of the bound's first two terms − τ Δ_M
         self.time = 0
@@ -38,9 +44,7 @@ class WidthRecord:
         self.best_so_far = np.minimum(self.best_so_far, self._of_arms() - self.time * self.gaps.max())
 
     def _of_arms(self) -> Floats:
-        gaps = self.gaps[self.inferior]
-        per_arm = 8.0 * self.largest[:, self.inferior] / gaps + CONSTANT * gaps
-        return np.asarray(per_arm.sum(axis=1))
+        return upper_bound(self.largest, self.gaps)
 
     def tight(self) -> Floats:
         """The bound with the minimum over τ: explore by the bound up to τ, then pay the largest gap."""

@@ -22,11 +22,19 @@ class Policy(Plugin):
     A policy provides one compiled function:
 
         choose(belief, time, rng) -> arm
+
+    It may also say in plain Python, by `explain`, what every arm was worth in that choice.
     """
 
     kind: ClassVar[str] = "policy"
     function: ClassVar[str] = "choose"
     choose: ClassVar[Any]
+    worth: ClassVar[str] = "index"  # what `explain` tells: the index, whose largest is chosen, or the chance
+
+    @staticmethod
+    def explain(belief: Belief, time: int, rng: Words) -> Floats | None:
+        """What every arm is worth to `choose` with the same luck; None where a user's own policy does not tell."""
+        return None
 
     def loop(self) -> Any:
         """The compiled loop over all agents of a board."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from byzmab.core.compiler import compiled
 from byzmab.core.policies.base import Policy, argmax_at_random
-from byzmab.core.report import Belief, Words
+from byzmab.core.report import Belief, Floats, Words
 
 
 @compiled
@@ -13,8 +13,14 @@ def greedy(belief: Belief, time: int, rng: Words) -> int:
     return argmax_at_random(belief.estimates, rng)
 
 
+def explain(belief: Belief, time: int, rng: Words) -> Floats:
+    """The estimates themselves."""
+    return belief.estimates
+
+
 @dataclass(frozen=True)
 class Greedy(Policy):
     """The largest z."""
 
     choose = staticmethod(greedy)
+    explain = staticmethod(explain)

@@ -7,7 +7,7 @@ import numpy as np
 
 from byzmab.core.compiler import compiled
 from byzmab.core.policies.base import TIED, Policy, argmax_at_random
-from byzmab.core.report import Belief, Words
+from byzmab.core.report import Belief, Floats, Words
 
 MOST_STEPS = 60
 SMALL_STEP = 1e-10  # the last: Newton's method squares the error, so that less than 1e-14 is left
@@ -83,8 +83,16 @@ def kl_ucb(belief: Belief, time: int, rng: Words) -> int:
     return argmax_at_random(index, rng)
 
 
+def explain(belief: Belief, time: int, rng: Words) -> Floats:
+    """The largest mean not ruled out of every arm, those included that cannot win."""
+    log_time = math.log(max(time, 1))
+    means = [largest_mean(min(max(z, 0.0), 1.0), w, log_time) for z, w in zip(*belief[:2], strict=True)]
+    return np.array(means) + belief.doubts
+
+
 @dataclass(frozen=True)
 class KlUcb(Policy):
     """max{q : w · kl(z, q) ≤ ln t} + d; not in the paper."""
 
     choose = staticmethod(kl_ucb)
+    explain = staticmethod(explain)

@@ -3,10 +3,12 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import uniform
 from byzmab.core.policies.base import TIED, Policy
-from byzmab.core.report import Belief, Words
+from byzmab.core.report import Belief, Floats, Words
 
 PLACES = 3
 
@@ -49,8 +51,20 @@ def softmax(belief: Belief, time: int, rng: Words) -> int:
     return third
 
 
+def explain(belief: Belief, time: int, rng: Words) -> Floats:
+    """The chance of every arm: places are shared by those tied for the last of them."""
+    estimates = belief.estimates
+    places = min(PLACES, estimates.size)
+    last = np.sort(estimates)[-places]
+    safe, tied = estimates > last + TIED, np.abs(estimates - last) <= TIED
+    odds = np.exp(estimates) * (safe + tied * (places - safe.sum()) / tied.sum())
+    return np.asarray(odds / odds.sum())
+
+
 @dataclass(frozen=True)
 class Softmax(Policy):
     """One of the three largest z, sampled by softmax at temperature 1."""
 
     choose = staticmethod(softmax)
+    explain = staticmethod(explain)
+    worth = "chance"

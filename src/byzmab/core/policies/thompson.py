@@ -7,18 +7,29 @@ import numpy as np
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import beta
 from byzmab.core.policies.base import Policy, argmax_at_random
-from byzmab.core.report import Belief, Words
+from byzmab.core.report import Belief, Floats, Words
 
 
 @compiled
-def thompson(belief: Belief, time: int, rng: Words) -> int:
-    """The arm with the largest sample of Beta(1 + w z, 1 + w (1 − z)), plus doubt."""
+def samples(belief: Belief, rng: Words) -> Floats:
+    """A sample of Beta(1 + w z, 1 + w (1 − z)) for every arm, plus doubt."""
     index = np.empty(belief.estimates.size)
     for arm in range(index.size):
         weight = belief.weights[arm]
         estimate = min(max(belief.estimates[arm], 0.0), 1.0)
         index[arm] = beta(rng, 1.0 + weight * estimate, 1.0 + weight * (1.0 - estimate)) + belief.doubts[arm]
-    return argmax_at_random(index, rng)
+    return index
+
+
+@compiled
+def thompson(belief: Belief, time: int, rng: Words) -> int:
+    """The arm with the largest sample."""
+    return argmax_at_random(samples(belief, rng), rng)
+
+
+def explain(belief: Belief, time: int, rng: Words) -> Floats:
+    """The samples that were drawn."""
+    return samples(belief, rng)
 
 
 @dataclass(frozen=True)
@@ -26,3 +37,4 @@ class Thompson(Policy):
     """A sample of Beta(1 + w z, 1 + w (1 − z)), + d; not in the paper."""
 
     choose = staticmethod(thompson)
+    explain = staticmethod(explain)

@@ -1,0 +1,30 @@
+"""byzmab lab: the page on which experiments are built by hand."""
+
+from typing import Annotated
+
+import typer
+
+from byzmab.cli.options import needs_extra
+
+PORT = 8710
+
+
+def lab(
+    port: Annotated[
+        int, typer.Option(help="of this machine's loopback; 0 for any that is free", min=0, max=65535)
+    ] = PORT,
+    browser: Annotated[bool, typer.Option("--open/--no-open", help="open the page in the browser")] = True,
+) -> None:
+    """Serve the lab to this machine's browser until Ctrl-C: build experiments, watch them play, step through them."""
+    from byzmab.cli.show import compiling_notice, note
+
+    def opened(address: str) -> None:
+        note(f"the lab is at {address}; Ctrl-C ends it")
+        if browser:
+            typer.launch(address)
+
+    with needs_extra("node"), compiling_notice():
+        from byzmab.dashboard.lab.routes import make_app
+        from byzmab.dashboard.serving import serve
+
+        serve(make_app(), port, opened)

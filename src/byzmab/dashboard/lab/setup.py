@@ -1,0 +1,118 @@
+"""Set-ups: what the page sends as text, made an experiment that the lab can play, and what is told of it."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from byzmab.core.errors import BadInput, unknown
+from byzmab.simulation.experiment import PLUGINS, Experiment, degree_warning
+from byzmab.simulation.files import to_toml
+from byzmab.simulation.run import COMFORTABLE_BYTES
+from byzmab.simulation.settings import ABOUT, from_text, to_text
+from byzmab.simulation.stage import Stage, bytes_of
+
+MOST = {"agents": 60, "arms": 50, "runs": 500, "record": 1000}  # that a page can show
+MOST_DECISIONS = 300_000_000  # a minute or so
+ELSEWHERE = "byzmab simulate has no such limit"
+Texts = Mapping[str, str]  # setting → its text, as a flag would hold it
+
+
+def read_setup(texts: Texts) -> Experiment:
+    """The experiment of a set-up, or BadInput whose sentence begins with the setting that is wrong."""
+    for name, text in texts.items():
+        if name not in ABOUT:
+            raise unknown("setting", name, ABOUT)
+        if name in PLUGINS:
+            _check_registered(name, text)
+    settings = {name: from_text(name, text.strip()) for name, text in texts.items()}
+    _check_counts({name: settings[name] for name in MOST if isinstance(settings.get(name), int)})
+    experiment = Experiment(**settings)
+    _check_size(experiment)
+    return experiment
+
+
+def _check_registered(kind: str, text: str) -> None:
+    """A link must not make anybody's machine import or read a file: plug-ins of one's own are left out."""
+    name, known = text.partition(":")[0], PLUGINS[kind].entries
+    if name not in known:
+        raise unknown(kind, name, known)
+
+
+def _check_counts(counts: Mapping[str, int]) -> None:
+    for name, count in counts.items():
+        if count > MOST[name]:
+            raise BadInput(f"{name} {count} are too many for the lab; allowed: up to {MOST[name]}; {ELSEWHERE}")
+
+
+def _check_size(experiment: Experiment) -> None:
+    parts, runs, horizon = experiment.parts, experiment.runs, experiment.horizon
+    _check_counts({"agents": parts.agents, "arms": parts.arms})
+    decisions = runs * parts.agents * horizon
+    if decisions > MOST_DECISIONS:
+        most = MOST_DECISIONS // (runs * parts.agents)
+        raise BadInput(
+            f"horizon {horizon} of {runs} runs and {parts.agents} agents makes {decisions / 1e6:.0f} million choices; "
+            f"allowed in the lab: up to {most}; {ELSEWHERE}"
+        )
+    need = bytes_of(experiment) * runs
+    if need > COMFORTABLE_BYTES:
+        raise BadInput(
+            f"memory {experiment.memory} takes {need / 1e6:.0f} MB for {runs} runs at once; "
+            f"allowed in the lab: what fits into {COMFORTABLE_BYTES / 1e6:.0f} MB; {ELSEWHERE}"
+        )
+
+
+def texts_of(experiment: Experiment) -> dict[str, str]:
+    """The settings that are not as usual, as text."""
+    values = {name: getattr(experiment, name) for name in ABOUT}
+    return {name: to_text(value) for name, value in values.items() if value != getattr(Experiment, name)}
+
+
+def usual() -> dict[str, str]:
+    """Every setting as it is if not given; empty where it follows from others."""
+    values = {name: getattr(Experiment, name) for name in ABOUT}
+    return {name: "" if value is None else to_text(value) for name, value in values.items()}
+
+
+def command_of(experiment: Experiment) -> str:
+    """The line that plays the experiment in a shell."""
+    words = ["byzmab", "simulate"]
+    for name, text in texts_of(experiment).items():
+        flag = f"--{name.replace('_', '-')}"
+        words += [flag] if name == "time_varying" else [flag, text]
+    return shlex.join(words)
+
+
+def describe(experiment: Experiment) -> dict[str, Any]:
+    """What the page shows of a set-up before it is played."""
+    parts = experiment.parts
+    return {
+        "agents": parts.agents,
+        "arms": parts.arms,
+        "means": parts.means,
+        "byzantine": experiment.byzantine,
+        "f": parts.f,
+        "horizon": experiment.horizon,
+        "runs": experiment.runs,
+        "words": [word for word in experiment.algorithm_in_words() if word != "-"],
+        "steps": parts.baseline is None,
+        "random_graph": parts.graph.random,
+        "edges": edges_of(experiment),
+        "warning": degree_warning(experiment),
+        "toml": to_toml(experiment),
+        "command": command_of(experiment),
+    }
+
+
+def edges_of(experiment: Experiment) -> list[tuple[int, int]]:
+    """The edges (teller, hearer), agents numbered from 1, as they are drawn in the first round of the first run."""
+    plain = {"filter": "mean", "policy": "greedy", "attack": "none", "algorithm": Experiment.algorithm}
+    at_once = {"memory": 0, "subset": None, "epoch": 1, "delay": 0, "horizon": 1, "runs": 1}
+    stage = Stage(experiment.but(**plain, **at_once), 0)
+    stage.play(1)
+    starts, graph = stage.board["graph_starts"].tolist(), stage.board["graph"].tolist()
+    return [
+        (graph[edge] + 1, hearer + 1)
+        for hearer in range(len(starts) - 1)
+        for edge in range(starts[hearer], starts[hearer + 1])
+    ]

@@ -1,0 +1,97 @@
+"""Serving pages to this machine alone: our files, Plotly's script, and what a page is allowed to do."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from litestar import Litestar, get
+from litestar.response import File
+from litestar.static_files import create_static_files_router
+from litestar.types import Message, Scope
+
+from byzmab.node.config import Http
+from byzmab.node.express import never
+from byzmab.node.gate import Gate
+from byzmab.node.listening import listen, make_server
+from byzmab.node.metrics import Latency
+
+STATIC = Path(__file__).parent / "static"
+LOOPBACK = "127.0.0.1"
+# Plotly sets style attributes and makes two style elements: one empty, filled by script, and one for maps, of which we
+# draw none. Its downloads are drawn from data and blob URLs.
+EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+MAP_STYLE = "'sha256-ji27qzEtxXZW+7dun6UwjHXJ18e6WAin1VvNtkzIE/o='"
+POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": f"'self' {EMPTY_STYLE} {MAP_STYLE}",
+    "style-src-attr": "'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "connect-src": "'self'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+}
+HEADERS = {
+    "content-security-policy": "; ".join(f"{name} {value}" for name, value in POLICY.items()),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+}
+
+
+@get("/plotly.js")
+async def plotly_script() -> File:
+    """Plotly's script, from its own package."""
+    place = resources.files("plotly").joinpath("package_data", "plotly.min.js")
+    return File(Path(str(place)), media_type="text/javascript", content_disposition_type="inline")
+
+
+async def _add_headers(message: Message, _: Scope) -> None:
+    """Every answer, refusals and files included, says what a page may do."""
+    if message["type"] == "http.response.start":
+        added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+        message["headers"] = [*message.get("headers", []), *added]
+
+
+def page(name: str) -> File:
+    """A page of ours."""
+    return File(STATIC / name, media_type="text/html; charset=utf-8", content_disposition_type="inline")
+
+
+def make_site(handlers: Sequence[Any], **settings: Any) -> Litestar:
+    """An application of pages: its own handlers, the shared files and Plotly."""
+    files = create_static_files_router(path="/static", directories=[STATIC])
+    return Litestar(
+        [*handlers, plotly_script, files],
+        before_send=[_add_headers],
+        logging_config=None,
+        openapi_config=None,
+        **settings,
+    )
+
+
+def serve(app: Any, port: int, opened: Callable[[str], None]) -> None:
+    """Serve an application on loopback until SIGINT or SIGTERM; `opened` is told its address."""
+    listener = listen(LOOPBACK, port)
+    try:
+        asyncio.run(_serve(app, listener, opened))
+    finally:
+        listener.close()
+
+
+async def _serve(app: Litestar, listener: Any, opened: Callable[[str], None]) -> None:
+    http = Http(host=LOOPBACK, connections=256)
+    server = make_server(Gate(app, never, http, Latency()), http.connections)  # type: ignore[arg-type]
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        server.should_exit = True
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    opened("http://{}:{}/".format(*listener.getsockname()[:2]))
+    await server.serve([listener])

@@ -1,0 +1,54 @@
+// What one takes along: the link, the command, the experiment file, the data and the figure.
+
+import { download } from "./charts.js";
+
+const by = (id) => document.getElementById(id);
+
+function save(text, type, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+function quoted(text) {
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+// Every curve on the page, one row per recorded round.
+export function toCsv(setups, played) {
+  const rows = ["experiment,round,regret_mean,regret_std,alone_mean,alone_std,bound"];
+  for (const setup of played) {
+    const { rounds, mean, std, soloMean, soloStd, bound } = setup.result, name = quoted(setups.name(setup));
+    rounds.forEach((round, place) => rows.push([name, round, mean[place], std[place] ?? "", soloMean[place], soloStd[place] ?? "", bound[place] ?? ""].join(",")));
+  }
+  return `${rows.join("\n")}\n`;
+}
+
+export function wireExports(setups, results) {
+  const say = (text) => { by("export-status").textContent = text; };
+  async function copy(text, what) {
+    try {
+      await navigator.clipboard.writeText(text);
+      say(`${what} copied.`);
+    } catch {
+      say(`The browser does not let pages copy here; copy the ${what.toLowerCase()} by hand.`);
+    }
+  }
+  by("copy-link").addEventListener("click", () => copy(location.href, "Link"));
+  by("copy-command").addEventListener("click", () => copy(by("command").textContent, "Command"));
+  by("save-toml").addEventListener("click", () => { save(by("toml").textContent, "application/toml", "experiment.toml"); say("experiment.toml saved."); });
+  by("save-csv").addEventListener("click", () => { save(toCsv(setups, results.played()), "text/csv", "regret.csv"); say("regret.csv saved."); });
+  for (const format of ["png", "svg"]) {
+    by(`save-${format}`).addEventListener("click", async () => {
+      await download(by("plot-regret"), format, "regret");
+      say(`regret.${format} saved.`);
+    });
+  }
+}
+
+export function showExports(info) {
+  by("command").textContent = info.command;
+  by("toml").textContent = info.toml;
+}

@@ -1,0 +1,179 @@
+// The form: one control per setting, in words, with what is wrong marked at the field.
+
+import { drawNetwork, edgesText, toggled } from "./network.js";
+
+const LABELS = {
+  arms: "Means of the arms", agents: "Agents", byzantine: "Liars", f: "f", kappa: "kappa", graph: "Graph", time_varying: "Drawn anew in every round",
+  attack: "Attack", filter: "Filter", policy: "Policy", horizon: "Horizon", runs: "Runs", memory: "Memory", subset: "Subset", epoch: "Epoch",
+  delay: "Delay", rewards: "Rewards", algorithm: "Algorithm", seed: "Seed", record: "Record",
+};
+const GROUPS = [
+  ["Arms and agents", ["arms wide", "agents third", "byzantine third", "f third"]],
+  ["Who hears whom", ["graph wide", "time_varying wide", "drawing"]],
+  ["What liars tell", ["attack wide"]],
+  ["What agents make of it", ["filter", "policy", "kappa wide"]],
+  ["How long", ["horizon", "runs"]],
+];
+const MORE = ["algorithm", "rewards", "memory", "subset", "epoch", "delay", "seed", "record"];
+const CHOICES = ["graph", "attack", "filter", "policy", "algorithm"]; // a name, and perhaps parameters behind a colon
+const NUMBERS = ["agents", "byzantine", "f", "horizon", "runs", "memory", "subset", "epoch", "delay", "seed", "record"];
+
+function make(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+export class Form {
+  // `changed(settings)` is called with the settings that are not as usual, after every edit.
+  constructor(box, menu, { changed, renamed }) {
+    this.menu = menu;
+    this.changed = changed;
+    this.controls = {};
+    this.drawing = null;
+    this.label = make("input", { id: "label", autocomplete: "off" });
+    this.label.addEventListener("input", () => renamed(this.label.value.trim()));
+    const nameField = make("div", { class: "field wide" }, make("label", { for: "label" }, "Name in the legend"), this.label);
+    const parts = GROUPS.flatMap(([title, items]) => [make("h3", { class: "group" }, title), ...items.map((item) => this.item(item))]);
+    const more = make("details", { class: "more" }, make("summary", {}, "More settings"), make("div", { class: "fields" }, ...MORE.map((item) => this.item(item))));
+    box.replaceChildren(nameField, ...parts, more);
+    box.addEventListener("input", (event) => { if (event.target !== this.label && event.target.id !== "connect") this.edited(); });
+  }
+
+  item(words) {
+    const [name, width = ""] = words.split(" ");
+    if (name === "drawing") return this.makeDrawing();
+    const id = `set-${name}`, described = `help-${name} error-${name}`;
+    const label = make("label", { for: id }, LABELS[name]);
+    const help = make("p", { class: "help", id: `help-${name}` }, this.menu.about[name]);
+    const error = make("p", { class: "error", id: `error-${name}`, hidden: "" });
+    let control;
+    if (name === "time_varying") control = make("input", { id, type: "checkbox", "aria-describedby": described });
+    else if (CHOICES.includes(name)) control = this.makeSelect(name, id, described);
+    else control = make("input", { id, autocomplete: "off", spellcheck: "false", "aria-describedby": described, placeholder: this.menu.usual[name], ...(NUMBERS.includes(name) ? { inputmode: "numeric" } : {}) });
+    const parts = name === "time_varying" ? [control, label] : [label, control];
+    const field = make("div", { class: `field ${width} ${name === "time_varying" ? "check" : ""}`, "data-setting": name }, ...parts);
+    let knob = null;
+    if (CHOICES.includes(name)) {
+      knob = make("input", { id: `${id}-knob`, "aria-label": `${LABELS[name]}: parameters`, autocomplete: "off", spellcheck: "false", hidden: "" });
+      field.append(knob);
+      control.addEventListener("change", () => this.suggest(name));
+    }
+    field.append(help, error);
+    this.controls[name] = { control, knob, help, error };
+    return field;
+  }
+
+  makeSelect(name, id, described) {
+    const options = Object.entries(this.menu.kinds[name]).map(([value, entry]) => make("option", { value, title: entry.about }, value));
+    return make("select", { id, "aria-describedby": described }, ...options);
+  }
+
+  makeDrawing() {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    svg.setAttribute("class", "network");
+    svg.setAttribute("role", "group");
+    svg.setAttribute("aria-label", "The graph: choose two agents in turn to connect or part them");
+    const connect = make("select", { id: "connect" }, make("option", { value: "both" }, "both ways"), make("option", { value: "one" }, "one way: the first tells the second"));
+    const legend = make("div", { class: "legend" }, make("span", {}, "○ honest"), make("span", {}, "□ lies"), make("span", { id: "graph-note" }));
+    const how = make("p", { class: "muted" }, "Click an edge to cut it, or two agents in turn to connect them.");
+    this.drawing = { svg, connect, note: legend.lastChild };
+    return make("div", { class: "drawing span" }, svg, legend, how, make("div", { class: "field" }, make("label", { for: "connect" }, "New edges go"), connect));
+  }
+
+  // The example parameters of a name, such as 0.8 of "erdos-renyi:0.8, the probability …".
+  example(kind, name) {
+    const said = this.menu.kinds[kind][name]?.parameters ?? "";
+    return said.startsWith(`${name}:`) ? said.slice(name.length + 1).split(/,\s|\s/)[0] : "";
+  }
+
+  suggest(kind) {
+    const { control, knob } = this.controls[kind];
+    if (kind === "graph" && control.value === "edges" && this.shown) knob.value = edgesText(this.shown.agents, this.shown.edges).slice(6);
+    else knob.value = kind === "graph" ? this.example(kind, control.value) : "";
+    this.showKnob(kind);
+  }
+
+  showKnob(kind) {
+    const { control, knob, help } = this.controls[kind];
+    const entry = this.menu.kinds[kind][control.value] ?? { about: "", parameters: "" };
+    knob.hidden = !entry.parameters;
+    knob.placeholder = this.example(kind, control.value);
+    help.textContent = [entry.about, entry.parameters].filter(Boolean).join(" ");
+  }
+
+  // Show a set-up.
+  fill(setup, name) {
+    this.label.value = setup.label;
+    this.label.placeholder = name;
+    for (const [setting, { control, knob }] of Object.entries(this.controls)) {
+      const text = setup.settings[setting] ?? this.menu.usual[setting];
+      if (setting === "time_varying") control.checked = text === "true";
+      else if (knob) {
+        const [choice, ...rest] = text.split(":");
+        control.value = choice;
+        if (control.selectedIndex < 0) { // a name that nobody knows stays to be seen, and to be refused
+          control.append(make("option", { value: choice }, choice));
+          control.value = choice;
+        }
+        knob.value = rest.join(":");
+        this.showKnob(setting);
+      } else control.value = ["agents", "f", "subset"].includes(setting) && !(setting in setup.settings) ? "" : text;
+    }
+  }
+
+  // The settings that are not as usual.
+  read() {
+    const settings = {};
+    for (const [name, { control, knob }] of Object.entries(this.controls)) {
+      let text;
+      if (name === "time_varying") text = String(control.checked);
+      else if (knob) text = knob.hidden || !knob.value.trim() ? control.value : `${control.value}:${knob.value.trim()}`;
+      else text = control.value.trim().replace(/\s*,\s*/g, ",");
+      if (text !== "" && text !== this.menu.usual[name]) settings[name] = text;
+    }
+    return settings;
+  }
+
+  edited() {
+    this.changed(this.read());
+  }
+
+  // Mark the field that is wrong, or none; whether there was such a field.
+  mark(setting, detail) {
+    for (const [name, { control, knob, error }] of Object.entries(this.controls)) {
+      const wrong = name === setting;
+      error.hidden = !wrong;
+      error.textContent = wrong ? detail : "";
+      for (const each of [control, knob]) wrong ? each?.setAttribute("aria-invalid", "true") : each?.removeAttribute("aria-invalid");
+      if (wrong) control.closest("details")?.setAttribute("open", "");
+    }
+    return setting in this.controls;
+  }
+
+  focus(setting) {
+    this.controls[setting]?.control.focus();
+  }
+
+  // Show what the server says of the set-up: what follows from others, and the graph.
+  describe(info) {
+    this.shown = info;
+    this.controls.agents.control.placeholder = String(info.agents);
+    this.controls.f.control.placeholder = String(info.f);
+    this.controls.subset.control.placeholder = "all";
+    const { svg, connect, note } = this.drawing;
+    note.textContent = info.random_graph ? "as drawn in the first run" : `${info.edges.length} edges`;
+    drawNetwork(svg, {
+      ...info,
+      toggle: (a, b) => {
+        const edges = toggled(info.edges, a, b, connect.value === "one");
+        const { control, knob } = this.controls.graph;
+        control.value = "edges";
+        knob.value = edgesText(info.agents, edges).slice("edges:".length);
+        this.showKnob("graph");
+        this.edited();
+      },
+    });
+  }
+}

@@ -1,0 +1,327 @@
+"""The lab behind its page: set-ups, playing in frames, and rounds looked into."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("litestar")
+
+from litestar.testing import TestClient
+
+from byzmab import Experiment, simulate
+from byzmab.core.draws import fold
+from byzmab.core.filters import FILTERS
+from byzmab.core.policies import POLICIES
+from byzmab.core.policies.base import argmax_at_random
+from byzmab.core.report import Belief
+from byzmab.dashboard.lab.examples import examples
+from byzmab.dashboard.lab.playing import Playing
+from byzmab.dashboard.lab.routes import _messages, make_app
+from byzmab.dashboard.lab.setup import command_of, edges_of, read_setup, texts_of
+from byzmab.dashboard.lab.sight import fates_of, index_of, see, step
+from byzmab.dashboard.lab.witness import Witness, why_no_bound
+from byzmab.paper.bounds import measure
+from byzmab.paper.figures import IDS, alone, read_figure
+from byzmab.simulation.files import read_experiment
+from byzmab.simulation.stage import Stage
+
+SMALL = {"agents": "6", "byzantine": "1", "horizon": "300", "runs": "4"}
+ODD = {
+    "arms": "0.9,0.5,0.45",
+    "byzantine": "1",
+    "kappa": "1.1,1.3,1.5",
+    "graph": "edges:4:1-2,2-3,3>4,1-4,2-4",
+    "attack": "alie:2.0",
+    "rewards": "bernoulli,beta:4.0",
+    "horizon": "50",
+    "runs": "2",
+    "time_varying": "true",
+    "subset": "2",
+    "memory": "3",
+}
+
+
+@pytest.fixture(scope="module")
+def client():
+    with TestClient(make_app()) as client:
+        yield client
+
+
+def events_of(text):
+    """The server-sent events of a stream."""
+    for block in text.replace("\r\n", "\n").strip().split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.split("\n"))
+        yield fields["event"], json.loads(fields["data"])
+
+
+# --- set-ups -----------------------------------------------------------------------------------------------
+
+
+def test_the_command_plays_the_very_set_up_in_a_shell(tmp_path):
+    experiment = read_setup(ODD)
+    command = f"{command_of(experiment)} --json"
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        command, shell=True, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PATH": path}, timeout=120
+    )
+    assert json.loads(done.stdout)["experiment"] == experiment.settings(), done.stderr
+
+
+def test_the_experiment_file_is_the_set_up(client, tmp_path):
+    answer = client.post("/lab/check", json={"settings": ODD}).json()
+    (tmp_path / "experiment.toml").write_text(answer["toml"])
+    assert read_experiment(tmp_path / "experiment.toml").settings() == read_setup(ODD).settings()
+
+
+def test_texts_are_read_as_they_are_written():
+    assert read_setup(texts_of(read_setup(ODD))) == read_setup(ODD)
+
+
+def test_a_set_up_is_described(client):
+    answer = client.post("/lab/check", json={"settings": {"graph": "firms", "f": "3"}}).json()
+    assert (answer["agents"], answer["byzantine"], answer["f"], len(answer["edges"])) == (10, 2, 3, 48)
+    assert "needs 7 neighbours" in answer["warning"]
+    assert answer["command"] == "byzmab simulate --f 3 --graph firms"
+
+
+def test_a_random_graph_is_shown_as_the_first_run_draws_it():
+    experiment = read_setup({"graph": "erdos-renyi:0.4", "filter": "solo", "delay": "1"})
+    stage = Stage(experiment.but(filter="trimmed", delay=0), 0)
+    stage.play(1)
+    starts, graph = stage.board["graph_starts"], stage.board["graph"]
+    assert [teller for teller, hearer in edges_of(experiment) if hearer == 4] == [
+        name + 1 for name in graph[starts[3] : starts[4]]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "setting", "says"),
+    [
+        ({"arms": "0.5"}, "arms", "two or more means"),
+        ({"arms": "0.5,x"}, "arms", "numbers"),
+        ({"agents": "ten"}, "agents", "whole number"),
+        ({"byzantine": "10"}, "byzantine", "leaves no normal agent"),
+        ({"f": "-1"}, "f", "at least 0|from 0"),
+        ({"kappa": "2"}, "kappa", r"\[1, 2\)"),
+        ({"graph": "complte"}, "graph", "did you mean 'complete'"),
+        ({"graph": "erdos-renyi:2"}, "graph", "0 to 1"),
+        ({"graph": "edges:4:1-9"}, "graph", "the number of agents"),
+        ({"agents": "9", "graph": "firms"}, "agents", "does not fit"),
+        ({"attack": "alie:x"}, "attack", "standard deviations"),
+        ({"rewards": "coin"}, "rewards", "known"),
+        ({"time_varying": "maybe"}, "time_varying", "true or false"),
+        ({"agents": "61"}, "agents", "up to 60"),
+        ({"agents": "2000000000"}, "agents", "up to 60"),  # before anything of that size is made
+        ({"graph": "edges:70:1-2"}, "agents", "up to 60"),
+        ({"arms": "random:51"}, "arms", "up to 50"),
+        ({"runs": "501"}, "runs", "up to 500"),
+        ({"horizon": "10000000"}, "horizon", "up to 600000"),
+        ({"memory": "100000", "subset": "3", "horizon": "100000", "runs": "100"}, "memory", "MB"),
+        ({"policy": "os:path"}, "policy", "not known"),  # nothing is imported
+        ({"filter": "mine.py:Own"}, "filter", "not known"),
+        ({"graph": "/etc/hostname.json"}, "graph", "not known"),  # nothing is read
+        ({"colour": "red"}, None, "not known"),
+    ],
+)
+def test_bad_input_is_told_with_the_setting_that_is_wrong(client, settings, setting, says):
+    problem = client.post("/lab/check", json={"settings": settings}).json()["problem"]
+    assert problem["setting"] == setting
+    assert re.search(says, problem["detail"])
+    for path, more in (("/lab/run", {}), ("/lab/step", {"run": 1, "round": 1, "agent": 3})):
+        answer = client.post(path, json={"settings": settings, **more})
+        assert (answer.status_code, answer.json()) == (400, problem)
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b'{"settings": {"f": 1}}', b'{"settings": {}, "more": 1}'])
+def test_a_body_that_is_no_set_up_is_refused(client, body):
+    answer = client.post("/lab/check", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 400
+    assert answer.json()["detail"]
+
+
+def test_examples_are_the_papers_figures_and_two_stories():
+    found = {example["name"]: example["setups"] for example in examples()}
+    assert [*found] == [*IDS, "ads", "relays"]
+    for id in IDS:
+        expected = list(read_figure(id).experiments.values())
+        assert [read_setup(setup["settings"]) for setup in found[id]] == expected
+    ads = read_experiment(Path(__file__).parents[2] / "examples" / "ads.toml")
+    assert read_setup(found["ads"][0]["settings"]).settings() == ads.settings()
+
+
+def test_a_page_may_run_scripts_of_its_own_server_alone(client):
+    for path in ("/", "/static/lab.js", "/plotly.js", "/lab/menu"):
+        answer = client.get(path)
+        assert answer.status_code == 200
+        policy = dict(part.split(" ", 1) for part in answer.headers["content-security-policy"].split("; "))
+        assert policy["script-src"] == policy["connect-src"] == "'self'"
+        assert policy["default-src"] == "'none'"
+        assert "unsafe-inline" not in policy["style-src"]
+
+
+# --- playing -----------------------------------------------------------------------------------------------
+
+
+def test_frames_add_up_to_what_simulate_gives(client):
+    experiment = read_setup({**SMALL, "record": "40"})
+    name, *events = events_of(client.post("/lab/run", json={"settings": {**SMALL, "record": "40"}}).text)
+    assert name[0] == "begin"
+    assert [name for name, _ in events] == ["frame"] * 50 + ["end"]
+    frames = [data for name, data in events if name == "frame"]
+    result, solo = simulate(experiment), simulate(alone(experiment))
+    assert [r for frame in frames for r in frame["rounds"]] == result.rounds.tolist()
+    for key, whole in (("regret", result), ("solo", solo)):
+        for statistic, value in (("mean", whole.network_regret.mean(0)), ("std", whole.network_regret.std(0, ddof=1))):
+            assert [x for frame in frames for x in frame[key][statistic]] == pytest.approx(value, abs=6e-4)
+    shares = result.pull_values.sum(axis=2).mean(axis=(0, 1)) / 300
+    assert frames[-1]["shares"] == pytest.approx(shares)
+    assert frames[-1]["messages"] == result.message_counts.mean()
+
+
+@pytest.mark.parametrize("settings", [{}, {"graph": "firms", "agents": "10", "byzantine": "2", "f": "1"}])
+def test_the_bound_is_that_of_byzmab_bounds(settings):
+    experiment = read_setup({**SMALL, **settings, "kappa": "random", "runs": "1"})
+    witness = Witness(experiment)
+    for until in (1, 7, 100, 101, 300):
+        witness.play(until)
+    assert witness.bound == pytest.approx(measure(experiment).plain[0].mean(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({}, ""),
+        ({"filter": "solo"}, ""),
+        ({"filter": "pooled"}, "filter trimmed"),
+        ({"policy": "tuned"}, "policy ucb"),
+        ({"algorithm": "consensus"}, "filter trimmed"),
+        ({"delay": "1"}, "delay"),
+        ({"f": "1"}, "smaller than the number of liars"),
+        ({"f": "1", "graph": "firms"}, ""),  # nobody hears more than one
+    ],
+)
+def test_no_bound_is_shown_where_none_is_proved(settings, reason):
+    assert (reason in (found := why_no_bound(read_setup(settings)))) and bool(found) == bool(reason)
+
+
+def test_trims_are_counted_over_every_report_of_the_sampled_rounds():
+    experiment = read_setup({**SMALL, "attack": "extreme", "f": "1"})
+    witness = Witness(experiment)
+    witness.play(300)
+    assert witness.looked == 40
+    totals = [sum(counts.values()) for counts in witness.counts()]
+    assert totals == [40 * 4 * 5, *[40 * 4 * 4] * 5]  # rounds × arms × normal agents that hear it
+    trimmed = [counts["trimmed"] / total for counts, total in zip(witness.counts(), totals, strict=True)]
+    assert trimmed[0] > 0.95  # always an extreme; in the first rounds honest agents say 0 or 1 as well
+    assert np.mean(trimmed[1:]) == pytest.approx(1 / 4, abs=0.02)  # on the other side, one of four honest ones
+
+
+@pytest.mark.parametrize("algorithm", ["consensus", "coop-ucb2"])
+def test_baselines_are_played_without_fates(algorithm):
+    *_, frame = Playing(read_setup({**SMALL, "algorithm": algorithm})).frames()
+    assert (frame["done"], frame["looked"], frame["bound"]) == (300, 0, [])
+
+
+def test_whoever_hangs_up_ends_the_game():
+    async def hang_up():
+        playing, game = set(), Playing(read_setup({"horizon": "500000", "runs": "10"}))
+        stream = _messages(game, playing)
+        assert (await anext(stream)).event == "begin"
+        frame = json.loads((await anext(stream)).data)
+        assert playing == {game}
+        await stream.aclose()
+        return playing, game, frame
+
+    playing, game, frame = asyncio.run(hang_up())
+    assert playing == set()
+    assert frame["done"] < 500_000
+    assert list(game.frames()) == []
+
+
+# --- stepping through --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", POLICIES.entries)
+@pytest.mark.parametrize("filter", FILTERS.entries)
+def test_the_choice_shown_is_the_engines_and_follows_from_what_is_shown(filter, policy):
+    """For every filter and policy: the arm pulled, the belief from the reports, and the choice from the index."""
+    experiment = Experiment(agents=7, byzantine=2, filter=filter, policy=policy, attack="gaussian", horizon=200, runs=1)
+    parts = experiment.parts
+    for round in (1, 2, 40, 173):
+        sight = see(experiment, 1, round)
+        stage = Stage(experiment, 0)
+        stage.play(round - 1)
+        before = stage.board["pulls"].copy()
+        stage.play(round)
+        pulled = np.argmax(stage.board["pulls"] - before, axis=1)
+        assert sight.choices.tolist() == pulled.tolist()
+        assert np.array_equal(sight.pulls, before)
+        for agent in range(7):
+            belief = Belief(*(numbers[agent] for numbers in sight.belief))
+            rng = np.array([fold(sight.policy_keys[agent], sight.time)], np.uint64)
+            index = index_of(experiment, sight, agent)
+            if parts.policy.worth == "chance":
+                assert index.sum() == pytest.approx(1.0)
+                assert index[pulled[agent]] > 0.0
+            else:
+                parts.policy.explain(belief, sight.time, rng)  # as far as the policy draws before it breaks ties
+                assert argmax_at_random(index, rng) == pulled[agent]
+
+
+@pytest.mark.parametrize("filter", FILTERS.entries)
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"delay": 1}, {"subset": 3, "memory": 4}, {"graph": "erdos-renyi:0.7", "time_varying": True}, {"epoch": 7}],
+    ids=str,
+)
+def test_the_belief_shown_follows_from_the_reports_shown(filter, settings):
+    experiment = Experiment(agents=7, byzantine=2, filter=filter, attack="alie", horizon=90, runs=1, **settings)
+    believe = type(experiment.parts.filter).believe
+    for round in (1, 2, 30, 85):
+        sight = see(experiment, 1, round)
+        for agent in range(7):
+            reports = slice(sight.starts[agent], sight.starts[agent + 1])
+            for arm, fates in enumerate(fates_of(experiment, sight, agent)):
+                assert len(fates) == reports.stop - reports.start
+                used = [fate not in ("silent", "inconsistent") for fate in fates]
+                pulls, means = (told[reports, arm][used].copy() for told in (sight.told_pulls, sight.told_means))
+                own, mean, kappa = sight.pulls[agent, arm], sight.means[agent, arm], sight.kappas[agent]
+                shown = [numbers[agent, arm] for numbers in sight.belief]
+                assert believe(own, mean, pulls, means, 2, kappa, sight.time) == pytest.approx(shown)
+
+
+def test_a_round_within_an_epoch_shows_where_it_was_decided():
+    experiment = Experiment(epoch=7, horizon=90, runs=1)
+    assert [see(experiment, 1, round).time for round in (1, 7, 8, 14, 15)] == [0, 0, 7, 7, 14]
+
+
+def test_a_step_is_told_as_plain_data():
+    told = step(Experiment(horizon=50, runs=2), 2, 50, 3)
+    assert json.loads(json.dumps(told)) == told
+    assert [report["agent"] for report in told["heard"]] == [1, 2, *range(4, 11)]
+    assert [report["lies"] for report in told["heard"]] == [True, True, *[False] * 7]
+    assert told["index"][told["choice"] - 1] == max(told["index"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "place", "says"),
+    [
+        ({}, {"round": 301}, "round 301 does not exist; allowed: 1 to 300"),
+        ({}, {"round": 0}, "round 0"),
+        ({}, {"run": 5}, "run 5 does not exist; allowed: 1 to 4"),
+        ({}, {"agent": 7}, "agent 7 does not exist; allowed: 1 to 6"),
+        ({"algorithm": "consensus"}, {}, "algorithm 'consensus' has no filter to step through"),
+    ],
+)
+def test_a_round_that_does_not_exist_is_refused(client, settings, place, says):
+    question = {"settings": {**SMALL, **settings}, "run": 1, "round": 1, "agent": 1, **place}
+    answer = client.post("/lab/step", json=question)
+    assert answer.status_code == 400
+    assert answer.json()["detail"].startswith(says)
