@@ -26,6 +26,15 @@ def test_what_is_read_is_what_was_played(tmp_path):
     assert same(read, played)
 
 
+def test_a_block_has_the_same_name_and_bytes_whoever_played_it(tmp_path):
+    stores = [Store(tmp_path / name) for name in ("here", "there")]
+    for store in stores:
+        store.get(SMALL)
+    (here,), (there,) = (blocks_in(store.place(SMALL)) for store in stores)
+    assert here.path.name == there.path.name
+    assert here.path.read_bytes() == there.path.read_bytes()
+
+
 def test_more_runs_only_add(tmp_path):
     Store(tmp_path).get(SMALL)
     before = blocks_in(Store(tmp_path).place(SMALL))

@@ -101,7 +101,7 @@ class Result:
             "bytes": messages * self.experiment.parts.arms * REPORT_BYTES_PER_ARM,
             "agent_steps": steps,
             "seconds": self.seconds,
-            "agent_steps_per_second": steps / self.seconds,
+            "agent_steps_per_second": steps / self.seconds if self.seconds else None,
         }
 
     def plot(self, axes: "Axes | None" = None, label: str | None = None) -> "Axes":

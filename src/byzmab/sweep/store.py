@@ -137,13 +137,12 @@ class Arrays(NamedTuple):
     pulls: NDArray[np.int32]  # run × normal agent × third × arm
     messages: Integers  # run
     means: Floats  # run × arm: μ
-    seconds: Floats  # of playing, one number
 
 
 def _pack(part: Result) -> bytes:
+    """The bytes of a block: the same for the same runs, whoever played them."""
     content = io.BytesIO()
-    seconds = np.array(part.seconds)
-    arrays = (part.rounds, part.regret_values, part.pull_values, part.message_counts, part.means, seconds)
+    arrays = (part.rounds, part.regret_values, part.pull_values, part.message_counts, part.means)
     np.savez(content, **Arrays(*arrays)._asdict())
     return content.getvalue()
 
@@ -160,8 +159,16 @@ def unpack(block: Block) -> Arrays:
 
 
 def _load(experiment: Experiment, block: Block) -> Result:
-    some, arrays = experiment.but(runs=block.end - block.first), unpack(block)
-    return Result(some, *arrays[:-1], float(arrays.seconds), block.first)
+    some = experiment.but(runs=block.end - block.first)
+    return Result(some, *unpack(block), _seconds(block), block.first)
+
+
+def _seconds(block: Block) -> float:
+    """How long a block was played; 0 where its provenance is lost."""
+    try:
+        return float(json.loads(block.path.with_suffix(".json").read_bytes())["seconds"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0.0
 
 
 def _cut(experiment: Experiment, blocks: list[Block]) -> Iterator[Result]:
