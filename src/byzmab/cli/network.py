@@ -22,6 +22,12 @@ Arms = Annotated[str, typer.Option(help="means in [0, 1], or random:M")]
 Agents = Annotated[int | None, typer.Option(help="how many; the graph's number or 10 if not given", show_default=False)]
 F = Annotated[int | None, typer.Option("--f", help="liars to reckon with; as many as lie if not given")]
 Port = Annotated[int | None, typer.Option(help="HTTP of agent i at this + i; free ports if not given")]
+PagePort = Annotated[
+    int | None,
+    typer.Option(
+        help="the overview page; --base-port or a free one if not given", min=0, max=65535, show_default=False
+    ),
+]
 Duration = Annotated[float | None, typer.Option(min=0.0, help="seconds after which to end; until Ctrl-C if not given")]
 Data = Annotated[Path | None, typer.Option(help="new directory for keys and state; kept", metavar="DIR")]
 
@@ -40,6 +46,7 @@ def network(
     traffic: Annotated[float, typer.Option(help="decisions per second and node")] = 50.0,
     seed: Annotated[int, typer.Option(help="of rewards, graph and lies")] = 0,
     base_port: Port = None,
+    page_port: PagePort = None,
     duration: Duration = None,
     data: Data = None,
     json: Json = False,
@@ -49,6 +56,8 @@ def network(
     from byzmab.cli.tables import show_network
 
     with needs_extra("node"), compiling_notice(), _directory(data) as directory:
+        from byzmab.dashboard.live.overview import make_overview
+        from byzmab.dashboard.serving import serving
         from byzmab.node.network import Network, Settings
         from byzmab.node.traffic import Traffic
 
@@ -73,7 +82,9 @@ def network(
         with nodes:
             for member in nodes.members:
                 note(f"{member.name}: {member.url}{'  lies' if member.lies else ''}")
-            with playing:
+            port = page_port if page_port is not None else base_port or 0
+            with serving(make_overview(nodes, playing), port) as address, playing:
+                note(f"watch it at {address}")
                 _watch(playing, duration)
             summary = playing.summary()
     if json:

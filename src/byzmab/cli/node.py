@@ -27,15 +27,23 @@ node = typer.Typer(cls=RunByDefault, no_args_is_help=True, help="Run a node: byz
 
 
 @node.command(RUN)
-def run_node(file: NodeFile) -> None:
-    """Run a node until it is told to stop (SIGTERM, Ctrl-C); SIGHUP reads its neighbours from the file again."""
+def run_node(
+    file: NodeFile, plot: Annotated[Path | None, typer.Option(help="lie by it", metavar="FILE", hidden=True)] = None
+) -> None:
+    """Run a node, and its page, until it is told to stop (SIGTERM, Ctrl-C); SIGHUP reads its neighbours again."""
     from byzmab.cli.show import compiling_notice
 
     with needs_extra("node"), compiling_notice():
+        from byzmab.dashboard.live.node import node_pages
         from byzmab.node.config import read_config
         from byzmab.node.service import run
 
-        run(read_config(file), file)
+        config, tongue = read_config(file), None
+        if plot is not None:
+            from byzmab.node.liar import Liar
+
+            tongue = Liar(plot, config.name)
+        run(config, file, tongue, [node_pages()])
 
 
 @node.command("export")

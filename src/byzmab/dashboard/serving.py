@@ -2,12 +2,16 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from litestar import Litestar, get
+from litestar import Litestar, Router, get
+from litestar.config.app import AppConfig
+from litestar.plugins import InitPlugin
 from litestar.response import File
 from litestar.static_files import create_static_files_router
 from litestar.types import Message, Scope
@@ -15,7 +19,7 @@ from litestar.types import Message, Scope
 from byzmab.node.config import Http
 from byzmab.node.express import never
 from byzmab.node.gate import Gate
-from byzmab.node.listening import listen, make_server
+from byzmab.node.listening import Server, listen, make_server
 from byzmab.node.metrics import Latency
 
 STATIC = Path(__file__).parent / "static"
@@ -74,6 +78,36 @@ def make_site(handlers: Sequence[Any], **settings: Any) -> Litestar:
     )
 
 
+class Pages(InitPlugin):
+    """Pages for an application that has other things to do: their handlers, the shared files and Plotly."""
+
+    def __init__(self, handlers: Sequence[Any]) -> None:
+        self._handlers = handlers
+
+    def on_app_init(self, app_config: AppConfig) -> AppConfig:
+        """Add the pages, which are no part of its schema."""
+        files = create_static_files_router(path="/static", directories=[STATIC], include_in_schema=False)
+        pages = Router("/", route_handlers=[*self._handlers, plotly_script], include_in_schema=False)
+        app_config.route_handlers += [pages, files]
+        app_config.before_send.append(_add_headers)
+        return app_config
+
+
+@contextmanager
+def serving(app: Any, port: int) -> Iterator[str]:
+    """Serve an application on loopback, beside whatever is done in the block; its address."""
+    listener = listen(LOOPBACK, port)
+    server = _make_server(app)
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])), name="pages", daemon=True)
+    thread.start()
+    try:
+        yield _address(listener)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
 def serve(app: Any, port: int, opened: Callable[[str], None]) -> None:
     """Serve an application on loopback until SIGINT or SIGTERM; `opened` is told its address."""
     listener = listen(LOOPBACK, port)
@@ -84,8 +118,7 @@ def serve(app: Any, port: int, opened: Callable[[str], None]) -> None:
 
 
 async def _serve(app: Litestar, listener: Any, opened: Callable[[str], None]) -> None:
-    http = Http(host=LOOPBACK, connections=256)
-    server = make_server(Gate(app, never, http, Latency()), http.connections)  # type: ignore[arg-type]
+    server = _make_server(app)
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -93,5 +126,14 @@ async def _serve(app: Litestar, listener: Any, opened: Callable[[str], None]) ->
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
-    opened("http://{}:{}/".format(*listener.getsockname()[:2]))
+    opened(_address(listener))
     await server.serve([listener])
+
+
+def _make_server(app: Any) -> Server:
+    http = Http(host=LOOPBACK, connections=256)
+    return make_server(Gate(app, never, http, Latency()), http.connections)
+
+
+def _address(listener: Any) -> str:
+    return "http://{}:{}/".format(*listener.getsockname()[:2])

@@ -21,7 +21,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-OPEN = frozenset({"/healthz", "/readyz"})  # asked without a token
+OPEN = frozenset({"/healthz", "/readyz", "/", "/plotly.js"})  # asked without a token
+FILES = "/static/"  # of pages, which hold nothing of the node's: so are these
 ROUTES = {"/v1/select": "select", "/v1/rewards": "rewards", "/v1/stream": "stream"}
 ADDRESSES = 10_000  # whose rate is remembered
 SHORTEST_TOKEN = 16
@@ -95,7 +96,7 @@ class Gate:
             client = scope.get("client")
             if not self._rate.take(client[0] if client else "", time.monotonic()):
                 raise Denied(429, f"more than {self._http.rate_limit:g} requests a second", (b"retry-after", b"1"))
-        if self._token is not None and scope["path"] not in OPEN:
+        if self._token is not None and scope["path"] not in OPEN and not scope["path"].startswith(FILES):
             given = headers.get(b"authorization", b"")
             if not hmac.compare_digest(given, self._token):
                 raise Denied(401, "a bearer token is needed", (b"www-authenticate", b"Bearer"))

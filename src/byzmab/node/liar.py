@@ -1,10 +1,9 @@
 """A node that lies over the wire, by any attack of the simulator: the same compiled function, equivocation included.
 
-`python -m byzmab.node.liar NODE.toml PLOT.json` runs one. The attack sees what this node can know: the reports it
-heard, the true means and the graph. An agent that it does not hear is imagined with its own pulls and the true means.
+The attack sees what this node can know: the reports it heard, the true means and the graph. An agent that it does not
+hear is imagined with its own pulls and the true means.
 """
 
-import sys
 from pathlib import Path
 
 import msgspec
@@ -155,17 +154,3 @@ class Liar:
     def _stage(self) -> tuple[int, Scene]:
         stamp = self._path.stat().st_mtime_ns
         return stamp, Scene(read_plot(self._path), self._name)
-
-
-def main(arguments: list[str]) -> None:
-    """Run a lying node until it is told to end."""
-    from byzmab.node.config import read_config
-    from byzmab.node.service import run
-
-    node, plot = map(Path, arguments)
-    config = read_config(node)
-    run(config, node, Liar(plot, config.name))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -1,5 +1,7 @@
 """Listening for HTTP: the socket, and uvicorn on it, for nodes and pages alike."""
 
+import asyncio
+import logging
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +14,10 @@ from byzmab.core.errors import BadInput
 GRACE = 2  # seconds that open requests, such as streams, get at the end
 
 
+def _nothing(record: logging.LogRecord) -> bool:
+    return False
+
+
 class Server(uvicorn.Server):
     """uvicorn, but signals are ours."""
 
@@ -19,6 +25,17 @@ class Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Leave signals alone."""
         yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End. Streams that are still open are cut after a while, which is no error and not told as one."""
+        log = logging.getLogger("uvicorn.error")
+        log.addFilter(_nothing)
+        try:
+            await super().shutdown(sockets)
+            if self.server_state.tasks:  # they were told to end, and complain when they do
+                await asyncio.wait(self.server_state.tasks, timeout=1.0)
+        finally:
+            log.removeFilter(_nothing)
 
 
 def make_server(app: Any, connections: int) -> Server:

@@ -158,11 +158,9 @@ class Network:
         ATTACKS.resolve(plot.attack).loop()
 
     def _spawn(self, member: Member) -> None:
-        command = [sys.executable, "-m", "byzmab.node.leash"]
+        command = [sys.executable, "-m", "byzmab.node.leash", "byzmab.cli.main", "node", str(member.file)]
         if member.lies:
-            command += ["byzmab.node.liar", str(member.file), str(self.founded.directory / PLOT)]
-        else:
-            command += ["byzmab.cli.main", "node", str(member.file)]
+            command += ["--plot", str(self.founded.directory / PLOT)]
         with (member.directory / "log").open("ab") as log:
             self._processes[member.number] = subprocess.Popen(
                 command,

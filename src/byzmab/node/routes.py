@@ -1,7 +1,7 @@
 """The HTTP routes of a node: parse, ask the host, wait for the disk, answer."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -10,6 +10,7 @@ from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig, ResponseSpec
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.params import Parameter
+from litestar.plugins import InitPlugin
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 
 from byzmab.node import views
@@ -83,8 +84,8 @@ async def _log(error: Exception, _: Any) -> None:
 EventId = Annotated[str, Parameter(pattern=EVENT_ID, description="the event that `select` named")]
 
 
-def make_app(node: RunningNode) -> Litestar:
-    """The application of a running node."""
+def make_app(node: RunningNode, plugins: Sequence[InitPlugin] = ()) -> Litestar:
+    """The application of a running node; plugins may add to it, such as a page."""
     host = node.host
 
     @post("/v1/select", status_code=200, responses=_responses(*POSTED))
@@ -171,6 +172,7 @@ def make_app(node: RunningNode) -> Litestar:
         after_exception=[_log],
         exception_handlers={**dict.fromkeys(PROBLEMS, _problem), HTTPException: _refusal},
         logging_config=None,
+        plugins=plugins,
         openapi_config=OpenAPIConfig(
             title="byzmab node",
             version=version("byzmab"),

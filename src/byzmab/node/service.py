@@ -5,9 +5,11 @@ import logging
 import resource
 import signal
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 
 import uvloop
+from litestar.plugins import InitPlugin
 
 from byzmab.core.errors import BadInput
 from byzmab.node import logs
@@ -26,8 +28,13 @@ from byzmab.node.transport.zenoh import ZenohTransport
 log = logging.getLogger(__name__)
 
 
-def run(config: Config, file: str | Path | None = None, tongue: Tongue | None = None) -> None:
-    """Run a node until SIGTERM or SIGINT; SIGHUP reads the neighbours from the file again."""
+def run(
+    config: Config,
+    file: str | Path | None = None,
+    tongue: Tongue | None = None,
+    plugins: Sequence[InitPlugin] = (),
+) -> None:
+    """Run a node until SIGTERM or SIGINT; SIGHUP reads the neighbours from the file again. Plugins add to its HTTP."""
     logs.begin(config.logs)
     _allow_connections()
     key = Key.load(config.key)
@@ -38,17 +45,17 @@ def run(config: Config, file: str | Path | None = None, tongue: Tongue | None = 
         try:
             host = Host(config, key, store, transport, tongue)
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-                runner.run(_serve(host, listener, str(file) if file is not None else None))
+                runner.run(_serve(host, listener, str(file) if file is not None else None, plugins))
         finally:
             store.close()
     finally:
         listener.close()
 
 
-async def _serve(host: Host, listener: socket.socket, file: str | None) -> None:
+async def _serve(host: Host, listener: socket.socket, file: str | None, plugins: Sequence[InitPlugin]) -> None:
     node = RunningNode(host, file)
     http = host.config.http
-    app = Gate(make_app(node), make_express(node), http, node.metrics.latency)  # type: ignore[arg-type]
+    app = Gate(make_app(node, plugins), make_express(node), http, node.metrics.latency)  # type: ignore[arg-type]
     server = make_server(app, http.connections)
     loop = asyncio.get_running_loop()
 

@@ -1,0 +1,72 @@
+// The numbers of a node: what happens per second, and evidence to take along.
+
+import { colour, draw } from "./charts.js";
+import { by, fill, make, save, span } from "./live.js";
+
+const WINDOW = 5; // points of the history over which the present rate is taken
+
+const heard = (peers) => peers.reduce((sum, peer) => sum + peer.accepted, 0);
+const RATES = {
+  decisions: (point) => point.state.decisions,
+  rewards: (point) => point.state.rewards,
+  reports: (point) => heard(point.peers),
+};
+
+// Per second between two points; nothing across a restart, after which counts begin anew.
+function rate(before, after, count) {
+  const seconds = after.state.uptime - before.state.uptime, more = count(after) - count(before);
+  return seconds > 0 && more >= 0 && after.state.epoch === before.state.epoch ? more / seconds : null;
+}
+
+function showNumber(id, text, small) {
+  const [value, below] = by(id).childNodes;
+  value.textContent = text;
+  below.textContent = small;
+}
+
+export function showNumbers({ state, peers }, points) {
+  const now = Object.fromEntries(Object.entries(RATES).map(([name, count]) => {
+    const value = points.length > 1 ? rate(points.at(-Math.min(WINDOW, points.length)), points.at(-1), count) : null;
+    return [name, value === null ? "…" : `${value.toFixed(1)} per second`];
+  }));
+  const expelled = peers.filter((peer) => peer.expelled).length, fresh = peers.filter((peer) => peer.hears && !peer.expelled && peer.seq !== null).length;
+  showNumber("n-decisions", state.decisions.toLocaleString("en"), now.decisions);
+  showNumber("n-rewards", state.rewards.toLocaleString("en"), now.rewards);
+  showNumber("n-reports", heard(peers).toLocaleString("en"), now.reports);
+  showNumber("n-heard", `${fresh} of ${peers.filter((peer) => peer.hears).length}`, state.f ? `${3 * state.f + 1} wanted for f = ${state.f}` : "f = 0");
+  showNumber("n-caught", String(peers.filter((peer) => peer.evidence.some((piece) => piece.kind === "equivocation")).length), `${expelled} expelled`);
+  showNumber("n-uptime", span(state.uptime), `epoch ${state.epoch}`);
+}
+
+export async function drawRates(points) {
+  if (points.length < 2) return;
+  const later = points.slice(1), x = later.map((point) => new Date(point.time));
+  const traces = Object.entries(RATES).map(([name, count], place) => ({
+    x, y: later.map((point, before) => rate(points[before], point, count)), name, mode: "lines",
+    line: { color: colour(`curve-${place}`), width: 2, dash: place === 1 ? "dot" : "solid" }, hovertemplate: `${name}: %{y:.1f} per second<extra></extra>`,
+  }));
+  await draw(by("plot-rates"), traces, { yaxis: { rangemode: "tozero" }, xaxis: { type: "date", tickformat: "%H:%M:%S", nticks: 5 } });
+}
+
+const KINDS = { equivocation: "equivocation", impossible: "impossible history" };
+const shown = new Map(); // the rows by file name, made once, so that a button keeps its focus
+
+function row(peer, piece, place) {
+  const name = `evidence-${peer.name}-${place + 1}.json`;
+  if (!shown.has(name)) {
+    const button = make("button", { type: "button", "aria-label": `Download evidence ${place + 1} against ${peer.name}` }, "Download");
+    button.addEventListener("click", () => save(JSON.stringify(piece, null, 2), name));
+    shown.set(name, button);
+  }
+  return [peer.name, KINDS[piece.kind], `${piece.epoch} · ${piece.seq}`, new Date(1000 * piece.found).toLocaleTimeString("en-GB"), shown.get(name)];
+}
+
+export function showEvidence(state, peers) {
+  const pieces = peers.flatMap((peer) => peer.evidence);
+  by("no-evidence").hidden = pieces.length > 0;
+  by("evidence-box").hidden = pieces.length === 0;
+  by("save-evidence").disabled = pieces.length === 0;
+  by("save-evidence").onclick = () => save(JSON.stringify(pieces, null, 2), `evidence-by-${state.name}.json`);
+  const rows = peers.flatMap((peer) => peer.evidence.map((piece, place) => row(peer, piece, place)));
+  fill(by("evidence"), rows.sort((one, other) => one[1].localeCompare(other[1]))); // proof before suspicions
+}

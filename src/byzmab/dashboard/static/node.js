@@ -1,0 +1,75 @@
+// The page of a node: follow its stream, keep a history, show both.
+
+import { onTheme } from "./charts.js";
+import { drawArms, fillArms } from "./node-arms.js";
+import { drawTrust, fillTrust, showLegend, showStar } from "./node-neighbours.js";
+import { drawRates, showEvidence, showNumbers } from "./node-numbers.js";
+import { Timeline, by, calm, follow, showStatus } from "./live.js";
+
+const STEP = 1000; // ms between two points of the history
+const PAUSE = 400; // ms between two drawings of the charts
+const GONE = "The node does not answer. Its page goes on by itself as soon as it does; what is shown is what was last heard.";
+const history = new Timeline();
+let latest = null, view = "estimate", added = -Infinity;
+
+const showTables = calm(() => {
+  const { state, peers } = latest;
+  document.title = `${state.name} · byzmab node`;
+  by("name").textContent = state.name;
+  by("facts").textContent = `of ${state.network} · f = ${state.f}, κ = ${state.kappa}, filter ${state.filter}, policy ${state.policy} · epoch ${state.epoch}, round ${state.round}, ${state.pending} rewards awaited`;
+  by("trouble").hidden = !state.trouble;
+  by("trouble").textContent = state.trouble ? `State cannot be written, so nothing is accepted: ${state.trouble}` : "";
+  showNumbers(latest, history.points);
+  fillArms(state);
+  showStar(state, peers);
+  fillTrust(peers);
+  showEvidence(state, peers);
+}, PAUSE / 2);
+
+const showCharts = calm(async () => {
+  if (document.hidden || !latest) return;
+  await drawArms(history.points, view);
+  await drawTrust(history.points);
+  await drawRates(history.points);
+}, PAUSE);
+
+function hear(event, data) {
+  if (event !== "state") return; // evidence comes with the next state, too
+  latest = data;
+  const now = Date.now();
+  if (now - added >= STEP) {
+    added = now;
+    history.add({ time: now, ...data });
+    showCharts();
+  }
+  showTables();
+}
+
+function refused() {
+  const form = by("token-form"), tried = sessionStorage.getItem("token") !== null;
+  showStatus("token needed", "warn", tried ? "That token is not the node's. Try again." : "");
+  form.hidden = false;
+  by("token").focus();
+  return new Promise((resolve) => {
+    form.onsubmit = (event) => {
+      event.preventDefault();
+      sessionStorage.setItem("token", by("token").value.trim());
+      by("token").value = "";
+      form.hidden = true;
+      showStatus("connecting…", "warn");
+      resolve();
+    };
+  });
+}
+
+for (const button of document.querySelectorAll("[data-view]")) {
+  button.addEventListener("click", () => {
+    view = button.dataset.view;
+    for (const other of document.querySelectorAll("[data-view]")) other.setAttribute("aria-pressed", String(other === button));
+    showCharts();
+  });
+}
+onTheme(() => { showTables(); showCharts(); });
+document.addEventListener("visibilitychange", showCharts);
+showLegend();
+follow("/v1/stream", { hear, gone: GONE, token: () => sessionStorage.getItem("token"), refused });

@@ -1,0 +1,258 @@
+"""The live pages in a real browser: a network of processes watched, hurt and mended, a liar trimmed and then expelled.
+
+`BYZMAB_WRITE_DOCS=1 pytest tests/dashboard/test_live.py` also takes the pictures of the documentation.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from command import BYZMAB, byzmab
+from live import Process
+from pages import open_page
+
+pytest.importorskip("playwright.sync_api")
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+DOCS = Path(__file__).parents[2] / "docs" / "live"
+PATIENCE = 30_000  # ms: six processes and a browser share slow cores
+LOUD = "constant:0,1,1,1"  # the same to all, so it is trimmed, and never proven
+TOKEN = "correct-horse-battery-staple"
+LOST = re.compile("ERR_|Failed to load resource")  # the browser's own word on a lost connection
+
+
+class Overview:
+    """A network of five nodes, of which the first lies, and the addresses of its pages."""
+
+    def __init__(self, address, nodes):
+        self.address, self.nodes = address, nodes
+
+
+@contextmanager
+def running(directory):
+    """A network run as its users run it, and ended by Ctrl-C."""
+    options = ["--agents", "5", "--byzantine", "1", "--attack", LOUD, "--traffic", "20"]
+    command = [*BYZMAB, "network", *options, "--page-port", "0", "--data", str(directory / "network")]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    nodes = {}
+    for line in process.stderr:
+        if found := re.match(r"agent-(\d+): (\S+)", line):
+            nodes[int(found[1])] = f"{found[2]}/"
+        if line.startswith("watch it at "):
+            break
+    else:
+        raise AssertionError("the network ended before it began")
+    yield Overview(line.split()[3], nodes)
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate(timeout=40)
+    assert (process.returncode, "Traceback" in rest) == (0, False), rest
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory):
+    """One for all tests that do not mind what became of it before."""
+    with running(tmp_path_factory.mktemp("live")) as overview:
+        yield overview
+
+
+@pytest.fixture
+def look(browser):
+    """Opens live pages; in the end, nothing went wrong but connections that were cut, and nobody else was asked."""
+    pages = []
+
+    def opened(address, width=1200, live=True, **context):
+        page = open_page(browser, address, width, "#status", **context)
+        page.set_default_timeout(PATIENCE)
+        pages.append(page)
+        if live:
+            is_live(page)
+        return page
+
+    yield opened
+    for page in pages:
+        assert [complaint for complaint in page.complaints if not LOST.search(complaint)] == []
+        assert page.foreign == []
+
+
+def is_live(page):
+    expect(page.locator("#status")).to_have_text("live", timeout=PATIENCE)
+
+
+def fate(page, neighbour):
+    return page.locator(f"[data-peer='{neighbour}']")
+
+
+def state(page, name):
+    return page.locator("#agents tr", has=page.locator("a", has_text=name)).locator(".chip").last
+
+
+def pull(page, lever, name, then):
+    page.get_by_role("button", name=f"{lever} {name}").click()
+    expect(state(page, name)).to_have_text(then, timeout=PATIENCE)
+
+
+def number(page, place):
+    return int(page.locator(place).text_content(timeout=PATIENCE).replace(",", ""))
+
+
+def ask(address, body, **headers):
+    request = urllib.request.Request(address, body, {"content-type": "application/json", **headers}, method="POST")
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status, ""
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())["detail"]
+
+
+def saved(page, button, directory):
+    with page.expect_download() as download:
+        page.locator(button).click()
+    path = directory / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def test_a_liar_is_trimmed_then_caught_with_proof_and_expelled(look, tmp_path):
+    """The page of an honest node tells the story while it happens; the proof convinces a third party."""
+    with running(tmp_path) as network:
+        watch_a_liar_fall(look(network.nodes[3]), look(network.address), tmp_path)
+
+
+def watch_a_liar_fall(page, overview, tmp_path):
+    expect(page.locator("#name")).to_have_text("agent-3")
+    expect(fate(page, "agent-1")).to_have_attribute("data-fate", "trimmed", timeout=PATIENCE)
+    expect(page.locator("#n-caught")).to_contain_text("0 expelled")
+    expect(overview.locator("#n-expelled")).to_contain_text("0 of 1")
+    overview.select_option("#attack", "extreme")
+    expect(overview.locator("#done")).to_contain_text("lie by extreme", timeout=PATIENCE)
+    expect(fate(page, "agent-1")).to_have_attribute("data-fate", "expelled", timeout=PATIENCE)
+    expect(page.locator("#trust tr", has_text="agent-1").locator(".chip")).to_have_text("expelled")
+    expect(page.locator("#n-caught")).to_contain_text("1 expelled")
+    expect(overview.locator("#n-expelled")).to_contain_text("1 of 1", timeout=PATIENCE)
+    one = saved(page, "#evidence tr:has-text('equivocation') button", tmp_path)
+    assert byzmab("evidence", "verify", one).stdout.startswith("equivocation: ed25519:")
+    everything = saved(page, "#save-evidence", tmp_path)
+    assert "equivocation" in byzmab("evidence", "verify", everything).stdout
+    expect(overview.locator("#attack")).to_have_value("extreme")
+
+
+def test_the_page_of_a_node_moves_without_being_loaded_again(network, look):
+    page = look(network.nodes[2])
+    page.evaluate("() => { window.here = true; }")
+    page.wait_for_selector("#plot-rates .main-svg", timeout=PATIENCE)
+    points = "(seen) => (document.getElementById('plot-arms').data?.at(-1)?.x.length ?? 0) > seen"
+    seen = page.evaluate("() => document.getElementById('plot-arms').data.at(-1).x.length")
+    page.wait_for_function(points, arg=seen + 1)
+    for view, title in {"width": "width", "pulls": "own pulls", "share": "share of own pulls"}.items():
+        page.click(f"[data-view='{view}']")
+        expect(page.locator("#plot-arms .ytitle")).to_have_text(title, timeout=PATIENCE)
+    page.locator("[data-view='estimate']").press("Enter")
+    expect(page.locator("#plot-arms .ytitle")).to_have_text("estimate z", timeout=PATIENCE)
+    told = json.loads(urllib.request.urlopen(f"{network.nodes[2]}v1/arms").read())["arms"]
+    assert page.locator("#arms th").all_text_contents() == [arm["arm"] for arm in told]
+    pulls = sum(int(text.replace(",", "")) for text in page.locator("#arms td:nth-child(4)").all_text_contents())
+    assert 0 < pulls <= sum(arm["pulls"] for arm in told) + 100
+    expect(page.locator("#n-reports")).to_contain_text("per second")
+    assert len(page.evaluate("() => document.getElementById('plot-trust').data[0].y")) == 4
+    assert page.evaluate("() => window.here"), "it was not loaded again"
+
+
+def test_nodes_are_killed_cut_off_and_hung_and_their_pages_recover(network, look):
+    overview, page = look(network.address), look(network.nodes[4])
+    expect(page.locator("#facts")).to_contain_text("epoch 1", timeout=PATIENCE)
+    pull(overview, "Kill", "agent-4", "down")
+    expect(page.locator("#status")).to_have_text("reconnecting…", timeout=PATIENCE)
+    expect(page.locator("#problem")).to_contain_text("The node does not answer")
+    expect(overview.locator("#n-up")).to_contain_text("4 of 5")
+    assert overview.get_by_role("button", name="Partition agent-4").is_disabled()
+    pull(overview, "Restart", "agent-4", "up")
+    is_live(page)
+    expect(page.locator("#facts")).to_contain_text("epoch 2", timeout=PATIENCE)
+    expect(page.locator("#problem")).to_be_hidden()
+    pull(overview, "Partition", "agent-4", "cut off")
+    expect(page.locator("#no-neighbours")).to_be_visible(timeout=PATIENCE)
+    pull(overview, "Heal", "agent-4", "up")
+    expect(fate(page, "agent-5")).to_be_visible(timeout=PATIENCE)
+    pull(overview, "Hang", "agent-4", "hung")
+    expect(page.locator("#status")).to_have_text("no news", timeout=PATIENCE)
+    pull(overview, "Wake", "agent-4", "up")
+    is_live(page)
+
+
+def test_the_overview_shows_every_honest_node_against_solo_and_opens_its_page(network, look):
+    page = look(network.address)
+    page.wait_for_selector("#plot-regret .main-svg", timeout=PATIENCE)
+    names = page.evaluate("() => document.getElementById('plot-regret').data.map((trace) => trace.name)")
+    assert names == ["alone, mean", "agent-2", "agent-3", "agent-4", "agent-5"]
+    before = number(page, "#agents tr:nth-child(2) td:nth-child(3)")
+    page.wait_for_function(
+        "(seen) => Number(document.querySelector('#agents tr:nth-child(2) td:nth-child(3)').textContent.replace(',', '')) > seen",
+        arg=before,
+    )
+    assert page.locator("#map a.liar").count() == 1
+    expect(page.locator("#map a.liar")).to_have_attribute("aria-label", re.compile("agent-1, lies"))
+    with page.expect_popup() as popup:
+        page.locator("#map [data-agent='5']").click()
+    expect(popup.value.locator("#name")).to_have_text("agent-5", timeout=PATIENCE)
+    assert popup.value.url == network.nodes[5]
+    popup.value.close()
+
+
+def test_levers_are_for_this_page_alone(network):
+    """Another site can neither send JSON unasked nor ask under its own name; what is not there is named."""
+    deeds, attack = f"{network.address}network/deeds", f"{network.address}network/attack"
+    kill = json.dumps({"deed": "kill", "agent": 2}).encode()
+    assert ask(deeds, kill, **{"content-type": "text/plain"})[0] == 415
+    assert ask(deeds, kill, host="evil.example")[0] == 421
+    assert ask(deeds, b'{"deed": "kill", "agent": 9}') == (400, "agent 9 does not exist; allowed: 1 to 5")
+    assert ask(deeds, b'{"deed": "stop", "agent": 2}')[0] == 400
+    assert ask(attack, b'{"attack": "file.py:Evil"}')[1].startswith("attack 'file.py:Evil' is not known here; allowed")
+
+
+def test_a_guarded_node_asks_for_its_token(look, tmp_path):
+    (tmp_path / "token").write_text(TOKEN)
+    node = Process(1, tmp_path, http={"token_file": str(tmp_path / "token")}, report_every=0.2).start()
+    try:
+        page = look(f"{node.url}/", live=False)
+        expect(page.locator("#status")).to_have_text("token needed", timeout=PATIENCE)
+        page.fill("#token", "a wrong one")
+        page.press("#token", "Enter")
+        expect(page.locator("#problem")).to_contain_text("not the node's")
+        page.fill("#token", TOKEN)
+        page.click("#token-form button")
+        is_live(page)
+        expect(page.locator("#arms-note")).to_contain_text("Nothing was pulled yet")
+        expect(page.locator("#no-neighbours")).to_be_visible()
+        expect(page.locator("#no-evidence")).to_be_visible()
+        assert page.locator("#save-evidence").is_disabled()
+        assert page.locator("#token-form").is_hidden()
+    finally:
+        assert node.stop() == 0
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "light"), (1200, "dark")])
+def test_the_pages_are_for_everybody(network, look, width, scheme):
+    """At a desk, on a phone, at night: nothing sticks out, and axe finds nothing to complain about."""
+    attack = json.dumps({"attack": "extreme"}).encode()
+    assert ask(f"{network.address}network/attack", attack) == (204, "")
+    pages = {"overview": look(network.address, width, color_scheme=scheme)}
+    pages["node"] = look(network.nodes[3], width, color_scheme=scheme)
+    expect(fate(pages["node"], "agent-1")).to_have_attribute("data-fate", "expelled", timeout=PATIENCE)
+    for name, plot in {"node": "#plot-trust", "overview": "#plot-regret"}.items():
+        page = pages[name]
+        page.wait_for_selector(f"{plot} .main-svg", timeout=PATIENCE)
+        assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        if "BYZMAB_WRITE_DOCS" in os.environ:
+            DOCS.mkdir(exist_ok=True)
+            page.wait_for_timeout(15_000)  # for curves to look at
+            page.screenshot(path=DOCS / f"{name}-{width}-{scheme}.png", full_page=True)
