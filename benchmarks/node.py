@@ -17,7 +17,7 @@ from pathlib import Path
 
 from byzmab.node.config import Config, Http, Links, Neighbour, write_config
 from byzmab.node.identity import Key, public_bytes
-from byzmab.node.wire import Mark, Word, seal, unseal
+from byzmab.node.wire import Mark, SignedReport, seal, unseal
 
 ARMS = ("a", "b", "c", "d")
 CLIENTS = 64
@@ -77,8 +77,8 @@ class Line:
         head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
         self.writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
         answer = (await self.reader.readuntil(b"\r\n\r\n")).lower()
-        place = answer.find(b"content-length: ")
-        length = int(answer[place + 16 : answer.index(b"\r\n", place)]) if place >= 0 else 0
+        start = answer.find(b"content-length: ")
+        length = int(answer[start + 16 : answer.index(b"\r\n", start)]) if start >= 0 else 0
         assert answer[9:10] == b"2", answer
         return await self.reader.readexactly(length)
 
@@ -130,8 +130,8 @@ def http():
     os.sched_setaffinity(0, range(os.cpu_count()))
 
 
-def word_of(key, seq, marks):
-    return Word(1, "bench", public_bytes(key.public), 1, seq, 0.0, 0, list(ARMS), [seq] * 4, [0.5] * 4, marks)
+def signed_report(key, seq, marks):
+    return SignedReport(1, "bench", public_bytes(key.public), 1, seq, 0.0, 0, list(ARMS), [seq] * 4, [0.5] * 4, marks)
 
 
 def frames():
@@ -139,7 +139,7 @@ def frames():
     marks = [Mark(bytes([n] * 32), 1, 1, bytes(32)) for n in range(9)]
     count = 3_000
     began = time.perf_counter()
-    sealed = [seal(key, word_of(key, seq, marks)) for seq in range(count)]
+    sealed = [seal(key, signed_report(key, seq, marks)) for seq in range(count)]
     signed = count / (time.perf_counter() - began)
     public = public_bytes(key.public)
     began = time.perf_counter()
@@ -155,7 +155,7 @@ def idle():
     from byzmab.node.transport.zenoh import ZenohTransport
 
     keys = [Key.generate() for _ in range(9)]
-    neighbours = tuple(Neighbour(name=f"n{place}", key=key.public) for place, key in enumerate(keys))
+    neighbours = tuple(Neighbour(name=f"n{index}", key=key.public) for index, key in enumerate(keys))
     with tempfile.TemporaryDirectory() as directory:
         node = Node(directory, neighbours, ("tcp/127.0.0.1:8798",), report_every=0.1)
         mine = Key.load(node.directory / "node.key").public
@@ -171,7 +171,7 @@ def idle():
                 while not ended.wait(0.1):
                     seq += 1
                     for key, transport in zip(keys, transports, strict=True):
-                        transport.send("bench", seal(key, word_of(key, seq, [])))
+                        transport.send("bench", seal(key, signed_report(key, seq, [])))
 
             talker = threading.Thread(target=talk)
             talker.start()

@@ -13,9 +13,9 @@ from pathlib import Path
 from byzmab.node.config import Config, Http, Links, Neighbour, write_config
 from byzmab.node.host import Clock, Host
 from byzmab.node.identity import Key
-from byzmab.node.store import Store
+from byzmab.node.store import NodeStore
 from byzmab.node.transport.memory import Hub, MemoryTransport
-from byzmab.node.wire import Word, seal
+from byzmab.node.wire import SignedReport, seal
 
 ARMS = ("a", "b", "c", "d")
 NETWORK = "test"
@@ -48,16 +48,16 @@ def config_of(number, directory, neighbours=(), **settings):
 def host_of(config, number, hub=None, **parts):
     """A host that is open, with the key of its number."""
     key = key_of(number)
-    store = Store(config.data, config.network, key.public)
+    store = NodeStore(config.data, config.network, key.public)
     host = Host(config, key, store, MemoryTransport(hub or Hub(), key.public), **parts)
     host.open()
     return host
 
 
-def word(sender, seq, /, pulls=(3, 3, 3, 3), means=(0.5, 0.5, 0.5, 0.5), **changes):
-    """A word of an agent, with whatever is to be wrong in it."""
+def report(sender, seq, /, pulls=(3, 3, 3, 3), means=(0.5, 0.5, 0.5, 0.5), **changes):
+    """A signed report of an agent, with whatever is to be wrong in it."""
     fields = {
-        "version": 1,
+        "protocol": 1,
         "network": NETWORK,
         "sender": bytes.fromhex(key_of(sender).public.partition(":")[2]),
         "epoch": 1,
@@ -69,12 +69,12 @@ def word(sender, seq, /, pulls=(3, 3, 3, 3), means=(0.5, 0.5, 0.5, 0.5), **chang
         "means": list(means),
         "marks": [],
     }
-    return Word(**{**fields, **changes})
+    return SignedReport(**{**fields, **changes})
 
 
 def frame(sender, seq, /, *numbers, **changes):
     """The same, signed by that agent."""
-    return seal(key_of(sender), word(sender, seq, *numbers, **changes))
+    return seal(key_of(sender), report(sender, seq, *numbers, **changes))
 
 
 def say(host, sender, content):

@@ -1,10 +1,10 @@
 """Pages in a real browser, with all that went wrong written down."""
 
 
-def open_page(browser, place, width, selector, **context):
+def open_page(browser, target, width, selector, **context):
     """Open a file or an address at a width and wait until a selector is there; complaints and foreign requests are kept."""
     page = browser.new_page(viewport={"width": width, "height": 900}, **context)
-    address = place if isinstance(place, str) else place.as_uri()
+    address = target if isinstance(target, str) else target.as_uri()
     at_home = ("file:", "data:", "blob:", "/".join(address.split("/")[:3]) + "/")
     page.complaints, page.foreign = [], []
     page.on("console", lambda message: page.complaints.append(message.text) if message.type == "error" else None)

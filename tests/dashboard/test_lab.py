@@ -145,9 +145,9 @@ def test_every_setting_counts_and_the_link_opens_the_same_set_up(open_lab):
         else:
             control.fill(text)
     page.select_option("#set-graph", "erdos-renyi")
-    assert page.input_value("#set-graph-knob") == "0.8"
-    page.fill("#set-graph-knob", "0.9")
-    page.fill("#set-attack-knob", "2")
+    assert page.input_value("#set-graph-params") == "0.8"
+    page.fill("#set-graph-params", "0.9")
+    page.fill("#set-attack-params", "2")
     page.check("#set-time_varying")
     page.fill("#label", "mine")
     expect(page.locator("#command")).to_contain_text("alie:2")
@@ -157,7 +157,7 @@ def test_every_setting_counts_and_the_link_opens_the_same_set_up(open_lab):
     again = open_lab(page.url.partition("#")[2])
     for name in OTHERS:
         assert again.input_value(f"#set-{name}") == page.input_value(f"#set-{name}")
-    assert (again.input_value("#label"), again.input_value("#set-graph-knob")) == ("mine", "0.9")
+    assert (again.input_value("#label"), again.input_value("#set-graph-params")) == ("mine", "0.9")
     assert again.is_checked("#set-time_varying")
     expect(again.locator("#toml")).to_have_text(page.locator("#toml").text_content())
     again.click("#run")
@@ -227,7 +227,7 @@ def test_the_graph_is_edited_by_clicking_edges_and_agents(open_lab):
     for agent in (5, 2):
         page.locator(f"[data-agent='{agent}']").click()
     expect(note).to_have_text("13 edges")
-    assert page.input_value("#set-graph-knob") == "6:1-2,1-4,1-6,2-3,4-5,5>2,5-6"
+    assert page.input_value("#set-graph-params") == "6:1-2,1-4,1-6,2-3,4-5,5>2,5-6"
     expect(page.locator("[data-agent='2']")).to_have_attribute("aria-label", "agent 2, lies, hears 3")
     expect(page.locator("#command")).to_contain_text("'edges:6:1-2,1-4,1-6,2-3,4-5,5>2,5-6'")
     page.click("#run")
@@ -237,7 +237,9 @@ def test_the_graph_is_edited_by_clicking_edges_and_agents(open_lab):
 def test_bad_input_is_marked_at_its_field_and_says_what_is_allowed(open_lab):
     page = open_lab(SMALL)
     page.fill("#set-kappa", "3")
-    expect(page.locator("#error-kappa")).to_contain_text("kappa 3.0 is not allowed; allowed: a number in [1, 2)")
+    expect(page.locator("#error-kappa")).to_contain_text(
+        "kappa 3.0 is not allowed; allowed: a number in [1, 2)", timeout=PATIENCE
+    )
     expect(page.locator("#set-kappa")).to_have_attribute("aria-invalid", "true")
     page.fill("#set-kappa", "1.2")
     expect(page.locator("#error-kappa")).to_be_hidden()

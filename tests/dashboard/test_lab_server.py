@@ -23,10 +23,10 @@ from byzmab.core.policies.base import argmax_at_random
 from byzmab.core.report import Belief
 from byzmab.dashboard.lab.examples import examples
 from byzmab.dashboard.lab.playing import Playing
+from byzmab.dashboard.lab.round_view import fates_of, index_of, step, view_round
 from byzmab.dashboard.lab.routes import _messages, make_app
+from byzmab.dashboard.lab.sampled_run import SampledRun, why_no_bound
 from byzmab.dashboard.lab.setup import command_of, edges_of, read_setup, texts_of
-from byzmab.dashboard.lab.sight import fates_of, index_of, see, step
-from byzmab.dashboard.lab.witness import Witness, why_no_bound
 from byzmab.paper.bounds import measure
 from byzmab.paper.figures import IDS, alone, read_figure
 from byzmab.simulation.files import read_experiment
@@ -188,10 +188,10 @@ def test_frames_add_up_to_what_simulate_gives(client):
 @pytest.mark.parametrize("settings", [{}, {"graph": "firms", "agents": "10", "byzantine": "2", "f": "1"}])
 def test_the_bound_is_that_of_byzmab_bounds(settings):
     experiment = read_setup({**SMALL, **settings, "kappa": "random", "runs": "1"})
-    witness = Witness(experiment)
+    sampled = SampledRun(experiment)
     for until in (1, 7, 100, 101, 300):
-        witness.play(until)
-    assert witness.bound == pytest.approx(measure(experiment).plain[0].mean(axis=0))
+        sampled.play(until)
+    assert sampled.bound == pytest.approx(measure(experiment).plain[0].mean(axis=0))
 
 
 @pytest.mark.parametrize(
@@ -213,20 +213,20 @@ def test_no_bound_is_shown_where_none_is_proved(settings, reason):
 
 def test_trims_are_counted_over_every_report_of_the_sampled_rounds():
     experiment = read_setup({**SMALL, "attack": "extreme", "f": "1"})
-    witness = Witness(experiment)
-    witness.play(300)
-    assert witness.looked == 40
-    totals = [sum(counts.values()) for counts in witness.counts()]
+    sampled = SampledRun(experiment)
+    sampled.play(300)
+    assert sampled.looked == 40
+    totals = [sum(counts.values()) for counts in sampled.counts()]
     assert totals == [40 * 4 * 5, *[40 * 4 * 4] * 5]  # rounds × arms × normal agents that hear it
-    trimmed = [counts["trimmed"] / total for counts, total in zip(witness.counts(), totals, strict=True)]
+    trimmed = [counts["trimmed"] / total for counts, total in zip(sampled.counts(), totals, strict=True)]
     assert trimmed[0] > 0.95  # always an extreme; in the first rounds honest agents say 0 or 1 as well
     assert np.mean(trimmed[1:]) == pytest.approx(1 / 4, abs=0.02)  # on the other side, one of four honest ones
 
 
 @pytest.mark.parametrize("algorithm", ["consensus", "coop-ucb2"])
 def test_baselines_are_played_without_fates(algorithm):
-    *_, frame = Playing(read_setup({**SMALL, "algorithm": algorithm})).frames()
-    assert (frame["done"], frame["looked"], frame["bound"]) == (300, 0, [])
+    *_, update = Playing(read_setup({**SMALL, "algorithm": algorithm})).updates()
+    assert (update["done"], update["looked"], update["bound"]) == (300, 0, [])
 
 
 def test_whoever_hangs_up_ends_the_game():
@@ -242,7 +242,7 @@ def test_whoever_hangs_up_ends_the_game():
     playing, game, frame = asyncio.run(hang_up())
     assert playing == set()
     assert frame["done"] < 500_000
-    assert list(game.frames()) == []
+    assert list(game.updates()) == []
 
 
 # --- stepping through --------------------------------------------------------------------------------------
@@ -255,23 +255,23 @@ def test_the_choice_shown_is_the_engines_and_follows_from_what_is_shown(filter, 
     experiment = Experiment(agents=7, byzantine=2, filter=filter, policy=policy, attack="gaussian", horizon=200, runs=1)
     parts = experiment.parts
     for round in (1, 2, 40, 173):
-        sight = see(experiment, 1, round)
+        view = view_round(experiment, 1, round)
         stage = Stage(experiment, 0)
         stage.play(round - 1)
         before = stage.board["pulls"].copy()
         stage.play(round)
         pulled = np.argmax(stage.board["pulls"] - before, axis=1)
-        assert sight.choices.tolist() == pulled.tolist()
-        assert np.array_equal(sight.pulls, before)
+        assert view.choices.tolist() == pulled.tolist()
+        assert np.array_equal(view.pulls, before)
         for agent in range(7):
-            belief = Belief(*(numbers[agent] for numbers in sight.belief))
-            rng = np.array([fold(sight.policy_keys[agent], sight.time)], np.uint64)
-            index = index_of(experiment, sight, agent)
+            belief = Belief(*(numbers[agent] for numbers in view.belief))
+            rng = np.array([fold(view.policy_keys[agent], view.time)], np.uint64)
+            index = index_of(experiment, view, agent)
             if parts.policy.worth == "chance":
                 assert index.sum() == pytest.approx(1.0)
                 assert index[pulled[agent]] > 0.0
             else:
-                parts.policy.explain(belief, sight.time, rng)  # as far as the policy draws before it breaks ties
+                parts.policy.explain(belief, view.time, rng)  # as far as the policy draws before it breaks ties
                 assert argmax_at_random(index, rng) == pulled[agent]
 
 
@@ -285,21 +285,21 @@ def test_the_belief_shown_follows_from_the_reports_shown(filter, settings):
     experiment = Experiment(agents=7, byzantine=2, filter=filter, attack="alie", horizon=90, runs=1, **settings)
     believe = type(experiment.parts.filter).believe
     for round in (1, 2, 30, 85):
-        sight = see(experiment, 1, round)
+        view = view_round(experiment, 1, round)
         for agent in range(7):
-            reports = slice(sight.starts[agent], sight.starts[agent + 1])
-            for arm, fates in enumerate(fates_of(experiment, sight, agent)):
+            reports = slice(view.starts[agent], view.starts[agent + 1])
+            for arm, fates in enumerate(fates_of(experiment, view, agent)):
                 assert len(fates) == reports.stop - reports.start
                 used = [fate not in ("silent", "inconsistent") for fate in fates]
-                pulls, means = (told[reports, arm][used].copy() for told in (sight.told_pulls, sight.told_means))
-                own, mean, kappa = sight.pulls[agent, arm], sight.means[agent, arm], sight.kappas[agent]
-                shown = [numbers[agent, arm] for numbers in sight.belief]
-                assert believe(own, mean, pulls, means, 2, kappa, sight.time) == pytest.approx(shown)
+                pulls, means = (told[reports, arm][used].copy() for told in (view.told_pulls, view.told_means))
+                own, mean, kappa = view.pulls[agent, arm], view.means[agent, arm], view.kappas[agent]
+                shown = [numbers[agent, arm] for numbers in view.belief]
+                assert believe(own, mean, pulls, means, 2, kappa, view.time) == pytest.approx(shown)
 
 
 def test_a_round_within_an_epoch_shows_where_it_was_decided():
     experiment = Experiment(epoch=7, horizon=90, runs=1)
-    assert [see(experiment, 1, round).time for round in (1, 7, 8, 14, 15)] == [0, 0, 7, 7, 14]
+    assert [view_round(experiment, 1, round).time for round in (1, 7, 8, 14, 15)] == [0, 0, 7, 7, 14]
 
 
 def test_a_step_is_told_as_plain_data():
@@ -311,7 +311,7 @@ def test_a_step_is_told_as_plain_data():
 
 
 @pytest.mark.parametrize(
-    ("settings", "place", "says"),
+    ("settings", "wrong", "says"),
     [
         ({}, {"round": 301}, "round 301 does not exist; allowed: 1 to 300"),
         ({}, {"round": 0}, "round 0"),
@@ -320,8 +320,8 @@ def test_a_step_is_told_as_plain_data():
         ({"algorithm": "consensus"}, {}, "algorithm 'consensus' has no filter to step through"),
     ],
 )
-def test_a_round_that_does_not_exist_is_refused(client, settings, place, says):
-    question = {"settings": {**SMALL, **settings}, "run": 1, "round": 1, "agent": 1, **place}
+def test_a_round_that_does_not_exist_is_refused(client, settings, wrong, says):
+    question = {"settings": {**SMALL, **settings}, "run": 1, "round": 1, "agent": 1, **wrong}
     answer = client.post("/lab/step", json=question)
     assert answer.status_code == 400
     assert answer.json()["detail"].startswith(says)

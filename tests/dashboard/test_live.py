@@ -99,8 +99,8 @@ def pull(page, lever, name, then):
     expect(state(page, name)).to_have_text(then, timeout=PATIENCE)
 
 
-def number(page, place):
-    return int(page.locator(place).text_content(timeout=PATIENCE).replace(",", ""))
+def number(page, selector):
+    return int(page.locator(selector).text_content(timeout=PATIENCE).replace(",", ""))
 
 
 def ask(address, body, **headers):

@@ -17,7 +17,7 @@ from byzmab.node.evidence import impossible_arm
 from byzmab.node.identity import public_bytes
 from byzmab.node.transport.base import Link
 from byzmab.node.transport.zenoh import ZenohTransport
-from byzmab.node.wire import digest_of, unseal_word
+from byzmab.node.wire import digest_of, unseal_report
 
 KILLS = int(os.environ.get("BYZMAB_KILLS", "15"))
 
@@ -80,11 +80,11 @@ def test_kill_9_loses_nothing_counts_nothing_twice_and_signs_nothing_twice(tmp_p
         assert pulls == len(values) and abs(total - sum(values)) < 1e-6
         assert pending == sum(name == arm and state == 0 for name, state, _ in events.values())
 
-    words = [unseal_word(content, public, NETWORK) for content in frames]
-    assert len({word.epoch for word in words}) > KILLS / 2  # some are killed before their first word
+    reports = [unseal_report(content, public, NETWORK) for content in frames]
+    assert len({report.epoch for report in reports}) > KILLS / 2  # some are killed before their first report
     bodies = {}
-    for word, content in zip(words, frames, strict=True):
-        assert bodies.setdefault(word.place, digest_of(content)) == digest_of(content)
-    words.sort(key=lambda word: word.place)
-    for before, after in pairwise(words):
+    for report, content in zip(reports, frames, strict=True):
+        assert bodies.setdefault(report.version, digest_of(content)) == digest_of(content)
+    reports.sort(key=lambda report: report.version)
+    for before, after in pairwise(reports):
         assert impossible_arm(before, after) is None  # what was told was on the disk

@@ -6,14 +6,14 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from live import NETWORK, config_of, frame, host_of, key_of, learn, neighbour_of, say, word
+from live import NETWORK, config_of, frame, host_of, key_of, learn, neighbour_of, report, say
 from typer.testing import CliRunner
 
 from byzmab.cli.main import app
 from byzmab.core.errors import BadInput
 from byzmab.node.evidence import Evidence, Lie, explain, impossible_arm, read_evidence
 from byzmab.node.transport.memory import Hub
-from byzmab.node.wire import Exhibit, Mark, digest_of, seal
+from byzmab.node.wire import EvidenceMessage, Mark, digest_of, seal
 
 
 def piece(kind, first, second, key=1):
@@ -59,7 +59,7 @@ def test_an_honest_history_is_always_possible(rewards, cut):
             sums[arm] += value
             counts[arm] += 1
         means = [total / count if count else 0.0 for total, count in zip(sums, counts, strict=True)]
-        return word(1, seq, counts, means)
+        return report(1, seq, counts, means)
 
     assert impossible_arm(told(rewards[:cut], 1), told(rewards, 2)) is None
 
@@ -77,7 +77,7 @@ def test_an_honest_history_is_always_possible(rewards, cut):
     ],
 )
 def test_a_tally_moves_by_what_came(pulls, means, possible):
-    before, after = word(1, 1, (10,) * 4, (0.5,) * 4), word(1, 2, (pulls,) * 4, (means,) * 4)
+    before, after = report(1, 1, (10,) * 4, (0.5,) * 4), report(1, 2, (pulls,) * 4, (means,) * 4)
     assert (impossible_arm(before, after) is None) is possible
     if not possible:
         said = explain(piece(Lie.IMPOSSIBLE, seal(key_of(1), before), seal(key_of(1), after)))
@@ -85,10 +85,10 @@ def test_a_tally_moves_by_what_came(pulls, means, possible):
 
 
 def test_an_announced_reset_makes_everything_possible_once():
-    before = word(1, 9, (10,) * 4, epoch=4)
-    assert impossible_arm(before, word(1, 1, (0,) * 4, epoch=5)) == "a"
-    assert impossible_arm(before, word(1, 1, (0,) * 4, epoch=5, reset=5)) is None
-    assert impossible_arm(word(1, 1, (10,) * 4, epoch=5, reset=5), word(1, 2, (0,) * 4, epoch=5, reset=5)) == "a"
+    before = report(1, 9, (10,) * 4, epoch=4)
+    assert impossible_arm(before, report(1, 1, (0,) * 4, epoch=5)) == "a"
+    assert impossible_arm(before, report(1, 1, (0,) * 4, epoch=5, reset=5)) is None
+    assert impossible_arm(report(1, 1, (10,) * 4, epoch=5, reset=5), report(1, 2, (0,) * 4, epoch=5, reset=5)) == "a"
 
 
 def network(tmp_path, count=4, **settings):
@@ -105,7 +105,7 @@ def network(tmp_path, count=4, **settings):
 def round_trip(hub, hosts):
     for host in hosts:
         host.tell()
-    for _ in range(4):  # exhibits are answered by exhibits
+    for _ in range(4):  # evidence messages are answered by others
         hub.carry()
         for host in hosts:
             host.listen()
@@ -124,12 +124,12 @@ def test_who_tells_two_receivers_different_things_is_found_out(tmp_path, policy)
     say(hosts[2], 9, frame(9, 1, (3, 3, 3, 3), (0.5, 0.5, 0.5, 1.0)))
     round_trip(hub, hosts)
     for host in hosts:  # the fourth never heard the liar, and is shown the proof
-        ledger = host.neighbourhood.ledgers["agent-9"]
-        assert [item.kind for item in ledger.evidence] == [Lie.EQUIVOCATION]
-        assert key_of(9).public in explain(ledger.evidence[0])
-        assert ledger.expelled is (policy == "expel")
+        neighbour = host.neighbourhood.neighbours["agent-9"]
+        assert [item.kind for item in neighbour.evidence] == [Lie.EQUIVOCATION]
+        assert key_of(9).public in explain(neighbour.evidence[0])
+        assert neighbour.expelled is (policy == "expel")
         assert ("agent-9" in host.agent.senders) is (policy == "keep" and host is not hosts[3])
-        assert not any(other.evidence for name, other in host.neighbourhood.ledgers.items() if name != "agent-9")
+        assert not any(other.evidence for name, other in host.neighbourhood.neighbours.items() if name != "agent-9")
     say(hosts[0], 9, frame(9, 2))
     assert ("agent-9" in hosts[0].agent.senders) is (policy == "keep")
     close(hosts)
@@ -140,7 +140,7 @@ def test_a_second_body_for_one_place_is_never_heard(tmp_path):
     _, hosts = network(tmp_path, 1, equivocators="keep")
     say(hosts[0], 9, frame(9, 1, (5, 5, 5, 5)))
     say(hosts[0], 9, frame(9, 1, (7, 7, 7, 7)))
-    assert hosts[0].neighbourhood.ledgers["agent-9"].equivocated
+    assert hosts[0].neighbourhood.neighbours["agent-9"].equivocated
     assert hosts[0].agent._inbox["agent-9"].pulls.tolist() == [5.0] * 4
     close(hosts)
 
@@ -161,14 +161,14 @@ def test_an_expelled_neighbour_stays_expelled_after_a_restart(tmp_path):
     hub, hosts = network(tmp_path, 1)
     say(hosts[0], 9, frame(9, 1))
     say(hosts[0], 9, frame(9, 1, (3, 3, 3, 4)))  # two bodies to the same receiver
-    assert hosts[0].neighbourhood.ledgers["agent-9"].expelled
+    assert hosts[0].neighbourhood.neighbours["agent-9"].expelled
     config = hosts[0].config
     close(hosts)
     again = host_of(config, 1, hub)
     say(again, 9, frame(9, 2))
-    ledger = again.neighbourhood.ledgers["agent-9"]
-    assert ledger.expelled and again.agent.senders == ()
-    assert ledger.counts["refused: expelled"] == 1
+    neighbour = again.neighbourhood.neighbours["agent-9"]
+    assert neighbour.expelled and again.agent.senders == ()
+    assert neighbour.counts["refused: expelled"] == 1
     again.close()
 
 
@@ -179,20 +179,20 @@ def test_marks_that_come_before_the_word_are_remembered(tmp_path):
     round_trip(hub, hosts)
     say(hosts[1], 9, frame(9, 1, (4, 4, 4, 4)))
     round_trip(hub, hosts)
-    assert all(host.neighbourhood.ledgers["agent-9"].expelled for host in hosts)
+    assert all(host.neighbourhood.neighbours["agent-9"].expelled for host in hosts)
     close(hosts)
 
 
 def test_false_marks_harm_nobody(tmp_path):
-    """A liar that bears false witness is shown the frame, and that is all."""
+    """A liar that bears false witness is sent the frame, and that is all."""
     hub, hosts = network(tmp_path, 2)
     round_trip(hub, hosts)
     public = bytes.fromhex(key_of(2).public.partition(":")[2])
     false = [Mark(public, 1, 1, bytes(32)), Mark(bytes(32), 1, 1, bytes(32)), Mark(public, 7, 7, bytes(32))]
     say(hosts[0], 9, frame(9, 1, marks=false))
     round_trip(hub, hosts)
-    assert not any(ledger.evidence for host in hosts for ledger in host.neighbourhood.ledgers.values())
-    assert not any(ledger.expelled for host in hosts for ledger in host.neighbourhood.ledgers.values())
+    assert not any(neighbour.evidence for host in hosts for neighbour in host.neighbourhood.neighbours.values())
+    assert not any(neighbour.expelled for host in hosts for neighbour in host.neighbourhood.neighbours.values())
     close(hosts)
 
 
@@ -204,14 +204,14 @@ def test_false_marks_harm_nobody(tmp_path):
         [frame(1, 1), frame(1, 1)],
         [frame(3, 1), frame(3, 1)[:-1] + b"\x00"],
         [frame(2, 1), frame(2, 2, (9, 9, 9, 9))],
-        [seal(key_of(9), word(2, 1)), frame(2, 1)],
+        [seal(key_of(9), report(2, 1)), frame(2, 1)],
     ],
 )
-def test_exhibits_that_prove_nothing_are_refused_or_ignored(tmp_path, frames):
+def test_evidence_messages_that_prove_nothing_are_refused_or_ignored(tmp_path, frames):
     _, hosts = network(tmp_path, 2)
     public = bytes.fromhex(key_of(9).public.partition(":")[2])
-    say(hosts[0], 9, seal(key_of(9), Exhibit(1, NETWORK, public, frames)))
-    assert not any(ledger.evidence for ledger in hosts[0].neighbourhood.ledgers.values())
+    say(hosts[0], 9, seal(key_of(9), EvidenceMessage(1, NETWORK, public, frames)))
+    assert not any(neighbour.evidence for neighbour in hosts[0].neighbourhood.neighbours.values())
     close(hosts)
 
 
@@ -220,11 +220,11 @@ def test_an_impossible_history_is_suspicious_but_still_heard(tmp_path):
     host = hosts[0]
     for seq in range(1, 31):
         say(host, 9, frame(9, seq, (50 - seq,) * 4))
-    ledger = host.neighbourhood.ledgers["agent-9"]
-    assert ledger.counts["impossible"] == 29
-    assert [item.kind for item in ledger.evidence] == [Lie.IMPOSSIBLE] * 8  # the rest is only counted
-    assert not ledger.expelled and host.agent.senders == ("agent-9",)
-    assert all("impossible history" in explain(item) for item in ledger.evidence)
+    neighbour = host.neighbourhood.neighbours["agent-9"]
+    assert neighbour.counts["impossible"] == 29
+    assert [item.kind for item in neighbour.evidence] == [Lie.IMPOSSIBLE] * 8  # the rest is only counted
+    assert not neighbour.expelled and host.agent.senders == ("agent-9",)
+    assert all("impossible history" in explain(item) for item in neighbour.evidence)
     close(hosts)
 
 

@@ -6,16 +6,16 @@ import random
 
 import numpy as np
 import pytest
-from live import ARMS, Time, config_of, frame, host_of, key_of, learn, neighbour_of, say, word
+from live import ARMS, Time, config_of, frame, host_of, key_of, learn, neighbour_of, report, say
 
 from byzmab import Agent
 from byzmab.core.errors import BadInput
 from byzmab.node import decisions
 from byzmab.node.decisions import Conflict, TooLate, UnknownEvent
 from byzmab.node.host import Host
-from byzmab.node.store import Store
+from byzmab.node.store import NodeStore
 from byzmab.node.transport.memory import Faults, Hub, MemoryTransport
-from byzmab.node.wire import Refusal, seal, unseal_word
+from byzmab.node.wire import Refusal, seal, unseal_report
 
 FRAMES = int(os.environ.get("BYZMAB_FRAMES", "10000"))  # 100 000 in `make soak`
 
@@ -35,8 +35,8 @@ def host(tmp_path, time):
     host.close()
 
 
-def ledger(host, number):
-    return host.neighbourhood.ledgers[f"agent-{number}"]
+def neighbour(host, number):
+    return host.neighbourhood.neighbours[f"agent-{number}"]
 
 
 # decisions
@@ -198,21 +198,21 @@ def test_the_senders_clock_does_not_matter(host, time):
     assert set(host.agent.senders) == {"agent-2", "agent-3"}
 
 
-@pytest.mark.parametrize("place", [(1, 5), (1, 4), (0, 9)])
-def test_only_what_is_newer_counts(host, place):
+@pytest.mark.parametrize("version", [(1, 5), (1, 4), (0, 9)])
+def test_only_what_is_newer_counts(host, version):
     say(host, 2, frame(2, 5, (9,) * 4))
-    epoch, seq = place
-    say(host, 2, frame(2, seq, (20,) * 4, epoch=epoch) if place != (1, 5) else frame(2, 5, (9,) * 4))
+    epoch, seq = version
+    say(host, 2, frame(2, seq, (20,) * 4, epoch=epoch) if version != (1, 5) else frame(2, 5, (9,) * 4))
     assert host.heard["agent-2"].pulls == [9] * 4
-    assert ledger(host, 2).counts["refused: not newer"] == 1
+    assert neighbour(host, 2).counts["refused: not newer"] == 1
     say(host, 2, frame(2, 1, (20,) * 4, epoch=2))
     assert host.heard["agent-2"].pulls == [20] * 4
 
 
 def insider_frames():
     """What somebody with a valid link may send, and why it is refused."""
-    yield seal(key_of(3), word(3, 9)), Refusal.SIGNATURE  # another's frame over this link: a replay across links
-    yield seal(key_of(2), word(3, 9)), Refusal.SENDER
+    yield seal(key_of(3), report(3, 9)), Refusal.SIGNATURE  # another's frame over this link: a replay across links
+    yield seal(key_of(2), report(3, 9)), Refusal.SENDER
     yield frame(2, 9)[:-1], Refusal.SIGNATURE
     yield frame(2, 9, network="other"), Refusal.NETWORK
     yield frame(2, 9, (1, 1, 1, -1)), Refusal.NUMBERS
@@ -233,7 +233,7 @@ def test_an_insider_changes_no_belief(host, content, reason):
     before = host.agent.to_json()
     say(host, 2, content)
     assert host.agent.to_json() == before
-    assert ledger(host, 2).counts[f"refused: {reason}"] == ledger(host, 2).counts["refused"] == 1
+    assert neighbour(host, 2).counts[f"refused: {reason}"] == neighbour(host, 2).counts["refused"] == 1
     assert host.select()[1] in ARMS
 
 
@@ -247,7 +247,7 @@ def test_mutated_frames_change_nothing(host):
         content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
         say(host, 2, bytes(content))
     assert host.agent.to_json() == before
-    assert ledger(host, 2).counts["refused"] == FRAMES
+    assert neighbour(host, 2).counts["refused"] == FRAMES
 
 
 def test_arms_that_only_one_side_knows_are_ignored(host):
@@ -265,7 +265,7 @@ def test_a_frame_from_a_stranger_is_counted_and_nothing_else(host):
 def test_whom_we_do_not_hear_is_not_heard(tmp_path):
     host = host_of(config_of(1, tmp_path, [neighbour_of(2, hears=False)]), 1)
     say(host, 2, frame(2, 1))
-    assert host.agent.senders == () and ledger(host, 2).counts["refused: not a neighbour"] == 1
+    assert host.agent.senders == () and neighbour(host, 2).counts["refused: not a neighbour"] == 1
     host.close()
 
 
@@ -276,8 +276,8 @@ def test_a_flood_is_cut_off_and_the_rest_is_served(host):
     assert host.listen(2)
     assert host.agent.senders == ("agent-3",)  # neighbours take turns
     host.listen()
-    assert ledger(host, 2).counts["refused: flood"] > 700
-    assert ledger(host, 2).counts["refused"] == 1_000
+    assert neighbour(host, 2).counts["refused: flood"] > 700
+    assert neighbour(host, 2).counts["refused"] == 1_000
 
 
 def test_what_the_filter_did_is_counted_per_neighbour(tmp_path):
@@ -287,9 +287,9 @@ def test_what_the_filter_did_is_counted_per_neighbour(tmp_path):
         say(host, number, frame(number, 1, (99,) * 4, (mean,) * 4))
     for _ in range(3):
         host.tell()
-    assert [ledger(host, n).counts["trimmed"] for n in range(2, 7)] == [12, 0, 0, 12, 0]
-    assert [ledger(host, n).counts["kept"] for n in range(2, 7)] == [0, 12, 12, 0, 0]
-    assert ledger(host, 6).counts["silent"] == 12
+    assert [neighbour(host, n).counts["trimmed"] for n in range(2, 7)] == [12, 0, 0, 12, 0]
+    assert [neighbour(host, n).counts["kept"] for n in range(2, 7)] == [0, 12, 12, 0, 0]
+    assert neighbour(host, 6).counts["silent"] == 12
     host.close()
 
 
@@ -297,22 +297,22 @@ def test_what_the_filter_did_is_counted_per_neighbour(tmp_path):
 
 
 def test_no_place_in_time_is_signed_twice(tmp_path):
-    places, config = set(), config_of(1, tmp_path, [neighbour_of(2)])
+    versions, config = set(), config_of(1, tmp_path, [neighbour_of(2)])
     for _ in range(3):
         host = host_of(config, 1)
         for _ in range(4):
             [(name, content)] = host.compose()
-            told = unseal_word(content, bytes.fromhex(key_of(1).public[8:]), config.network)
-            assert name == "agent-2" and told.place not in places
-            places.add(told.place)
+            told = unseal_report(content, bytes.fromhex(key_of(1).public[8:]), config.network)
+            assert name == "agent-2" and told.version not in versions
+            versions.add(told.version)
         host.close()
-    assert len(places) == 12
+    assert len(versions) == 12
 
 
 def test_everyone_is_told_the_same_frame(host):
-    letters = host.compose()
-    assert [name for name, _ in letters] == ["agent-2", "agent-3"]
-    assert len({content for _, content in letters}) == 1
+    outgoing = host.compose()
+    assert [name for name, _ in outgoing] == ["agent-2", "agent-3"]
+    assert len({content for _, content in outgoing}) == 1
 
 
 def test_over_a_bad_network_the_newest_report_still_wins(tmp_path):
@@ -327,10 +327,10 @@ def test_over_a_bad_network_the_newest_report_still_wins(tmp_path):
         hub.carry()
         two.listen()
         if "agent-1" in two.heard:
-            assert two.heard["agent-1"].place >= newest
-            newest = two.heard["agent-1"].place
+            assert two.heard["agent-1"].version >= newest
+            newest = two.heard["agent-1"].version
     assert newest[1] > 70
-    assert not ledger(two, 1).evidence and ledger(two, 1).counts["refused: not newer"] > 5
+    assert not neighbour(two, 1).evidence and neighbour(two, 1).counts["refused: not newer"] > 5
     one.close()
     two.close()
 
@@ -361,9 +361,9 @@ def test_a_partition_ends(tmp_path):
 def test_neighbours_are_added_removed_and_rekeyed_at_once(host):
     for number in (2, 3):
         say(host, number, frame(number, 7))
-    host.rearrange((neighbour_of(2), neighbour_of(5), neighbour_of(6, name="agent-3")))
+    host.set_neighbours((neighbour_of(2), neighbour_of(5), neighbour_of(6, name="agent-3")))
     assert host.agent.senders == ("agent-2",)  # 3 has a new key, and what the old one said is gone
-    assert set(host.neighbourhood.ledgers) == {"agent-2", "agent-5", "agent-3"}
+    assert set(host.neighbourhood.neighbours) == {"agent-2", "agent-5", "agent-3"}
     say(host, 3, frame(3, 8))
     assert host.agent.senders == ("agent-2",)
     host.deliver("agent-3", frame(6, 1))
@@ -376,18 +376,18 @@ def test_neighbours_are_added_removed_and_rekeyed_at_once(host):
 
 def test_a_key_that_comes_back_is_remembered(host):
     say(host, 2, frame(2, 7))
-    host.rearrange((neighbour_of(3),))
-    host.rearrange((neighbour_of(2, name="bob"), neighbour_of(3)))
+    host.set_neighbours((neighbour_of(3),))
+    host.set_neighbours((neighbour_of(2, name="bob"), neighbour_of(3)))
     host.deliver("bob", frame(2, 6))
     host.listen()
-    assert host.neighbourhood.ledgers["bob"].counts["refused: not newer"] == 1
+    assert host.neighbourhood.neighbours["bob"].counts["refused: not newer"] == 1
 
 
 def test_ones_own_key_is_no_neighbours(host, tmp_path):
     with pytest.raises(BadInput, match="own key"):
-        host.rearrange((neighbour_of(1, name="me"),))
-    assert set(host.neighbourhood.ledgers) == {"agent-2", "agent-3", "agent-4"}
-    store = Store(tmp_path / "x", "test", key_of(1).public)
+        host.set_neighbours((neighbour_of(1, name="me"),))
+    assert set(host.neighbourhood.neighbours) == {"agent-2", "agent-3", "agent-4"}
+    store = NodeStore(tmp_path / "x", "test", key_of(1).public)
     with pytest.raises(BadInput, match="own key"):
         config = config_of(1, tmp_path, [neighbour_of(1, name="me")])
         Host(config, key_of(1), store, MemoryTransport(Hub(), key_of(1).public))

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import resource
+import select
 import signal
 import socket
 import subprocess
@@ -11,6 +12,8 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import schemathesis
@@ -33,7 +36,7 @@ def node(tmp_path_factory):
         tmp_path_factory.mktemp("http"),
         [neighbour_of(2)],
         ["tcp/127.0.0.1:0"],
-        http={"body_limit": LIMIT, "body_wait": 1.0},
+        http={"body_limit": LIMIT, "body_wait": 3.0},
         report_every=0.1,
     )
     yield process.start()
@@ -138,6 +141,7 @@ def test_metrics_are_for_prometheus(node, client):
         assert float(next(row for row in text.splitlines() if row.startswith(line)).rpartition(" ")[2]) > 0
     assert 'byzmab_fates_total{fate="silent",neighbour="agent-2"}' in text
     assert 'byzmab_request_seconds_bucket{le="0.001",route="select",status="200"}' in text
+    assert "_created" not in text
 
 
 def test_a_stream_tells_the_state_after_every_report(node):
@@ -176,10 +180,8 @@ def test_an_oversized_body_of_untold_length_is_cut_off(node):
 def test_a_slow_body_is_cut_off_and_delays_nobody(node, client):
     with socket.create_connection(("127.0.0.1", node.port), timeout=10) as slow:
         slow.sendall(b"POST /v1/select HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{")
-        began = time.monotonic()
-        for _ in range(10):
-            client.select()
-        assert time.monotonic() - began < 1.0
+        client.select()
+        assert not select.select([slow], [], [], 0)[0], "the slow one is still waited for"
         assert slow.recv(100).startswith(b"HTTP/1.1 408")
 
 
@@ -213,6 +215,37 @@ def test_a_thousand_clients_at_once_are_all_served(node):
         return await asyncio.gather(*(one(number) for number in range(1_000)))
 
     assert asyncio.run(all_at_once()) == [[200, 204]] * 1_000
+
+
+def open_sockets():
+    """Sockets of this process."""
+    links = [str(entry.readlink()) for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
+    return sum(link.startswith("socket:") for link in links)
+
+
+def test_a_client_keeps_no_connection_of_a_thread_that_ended(node):
+    with Client(node.url) as client:
+        client.state()
+        before = open_sockets()
+        for _ in range(50):
+            thread = threading.Thread(target=client.state)
+            thread.start()
+            thread.join()
+        assert open_sockets() == before
+
+
+def test_threads_share_a_client(node):
+    with Client(node.url) as client, ThreadPoolExecutor(150) as pool:  # more than httpx's usual 100 connections
+        decisions = list(pool.map(lambda _: client.select(), range(300)))
+        list(pool.map(lambda decision: client.reward(decision.event_id, 1.0), decisions))
+    assert len({decision.event_id for decision in decisions}) == 300
+
+
+@pytest.mark.parametrize("url", ["localhost:8700", "ftp://localhost", "http://", "http://localhost:port", 8700])
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_an_address_that_is_none_is_refused(kind, url):
+    with pytest.raises(BadInput, match="allowed: http://host:port or https://host:port"):
+        kind(url)
 
 
 def test_the_asynchronous_client_is_the_same(node):
@@ -342,9 +375,7 @@ def test_sigterm_ends_cleanly_even_while_somebody_watches(tmp_path):
         event = client.select().event_id
         stream = urllib.request.urlopen(f"{node.url}/v1/stream", timeout=10)
         stream.readline()
-        began = time.monotonic()
         assert node.stop() == 0
-        assert time.monotonic() - began < 5
         stream.close()
         waiter = threading.Thread(target=client.reward, args=(event, 1.0))  # asks again until the node is back
         waiter.start()

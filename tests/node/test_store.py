@@ -1,5 +1,6 @@
 """What is acknowledged is on the disk, and what is on the disk is never silently lost."""
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -14,13 +15,13 @@ from byzmab.core.errors import BadInput
 from byzmab.node import store as store_module
 from byzmab.node.decisions import UnknownEvent
 from byzmab.node.records import Arm, Event, from_json, to_json
-from byzmab.node.store import Store, export_state, import_state
+from byzmab.node.store import NodeStore, export_state, import_state
 
 PUBLIC = key_of(1).public
 
 
 def open_store(directory):
-    return Store(directory, NETWORK, PUBLIC)
+    return NodeStore(directory, NETWORK, PUBLIC)
 
 
 def choose(store, number):
@@ -88,7 +89,7 @@ def test_a_data_directory_has_one_node(tmp_path):
 def test_state_of_another_node_is_refused(tmp_path, settings):
     open_store(tmp_path).close()
     with pytest.raises(BadInput, match="belongs to"):
-        Store(tmp_path, *settings)
+        NodeStore(tmp_path, *settings)
 
 
 def test_tables_of_a_later_version_are_refused(tmp_path):
@@ -99,15 +100,15 @@ def test_tables_of_a_later_version_are_refused(tmp_path):
         open_store(tmp_path)
 
 
-@pytest.mark.parametrize("place", [0, 20, 4096, 8192, 12288])
-def test_a_corrupt_file_is_refused_and_left_alone(tmp_path, place):
+@pytest.mark.parametrize("offset", [0, 20, 4096, 8192, 12288])
+def test_a_corrupt_file_is_refused_and_left_alone(tmp_path, offset):
     store = open_store(tmp_path)
     for number in range(500):
         choose(store, number)
     store.close()
     file = tmp_path / "node.db"
     content = bytearray(file.read_bytes())
-    content[place : place + 600] = os.urandom(600)
+    content[offset : offset + 600] = os.urandom(600)
     file.write_bytes(content)
     with pytest.raises(BadInput, match="cannot be used") as caught:
         open_store(tmp_path)
@@ -218,12 +219,12 @@ def test_a_restarted_node_goes_on_as_if_it_had_never_stopped(tmp_path):
     again = host_of(config, 1, clock=time.clock())
     assert again.agent.to_json() == twin.agent.to_json()
     assert again.epoch == 2 and again.seq == 0
-    assert again.neighbourhood.ledgers["agent-2"].newest.word.place == (1, 4)
+    assert again.neighbourhood.neighbours["agent-2"].newest.signed.version == (1, 4)
     again.reward(open_events[host], 0.5)
     twin.reward(open_events[twin], 0.5)
     assert [again.select()[1] for _ in range(20)] == [twin.select()[1] for _ in range(20)]
     say(again, 2, frame(2, 4, (9, 9, 9, 9), (0.9, 0.1, 0.1, 0.1)))  # a replay from before the restart
-    assert again.neighbourhood.ledgers["agent-2"].counts["refused: not newer"] == 1
+    assert again.neighbourhood.neighbours["agent-2"].counts["refused: not newer"] == 1
     again.close()
     twin.close()
 
@@ -248,13 +249,25 @@ def test_an_exported_node_goes_on_elsewhere(tmp_path):
     again = host_of(moved, 1)
     assert again.agent.to_json() == expected
     assert again.epoch > host.epoch + 1000 and again.reset == again.epoch
-    assert len(again.neighbourhood.ledgers["agent-2"].evidence) == 1
+    assert len(again.neighbourhood.neighbours["agent-2"].evidence) == 1
     again.reward(settled, 1.0)  # known, and not counted twice
     again.reward(waiting, 1.0)
     with pytest.raises(UnknownEvent):
         again.reward("never", 1.0)
     assert sum(again.agent.report().pulls) == 22
     again.close()
+
+
+def test_the_format_of_an_export_stays_as_it_is(tmp_path):
+    """Exports of older versions are read, and they read ours."""
+    config = config_of(1, tmp_path, [neighbour_of(2)])
+    host = host_of(config, 1)
+    say(host, 2, frame(2, 1))
+    host.close()
+    state = json.loads(to_json(export_state(config.data)))
+    assert set(state) == {"facts", "arms", "events", "hearings", "evidence", "format"}
+    assert set(state["arms"][0]) == {"arm", "place", "in_use", "pulls", "total", "pending"}
+    assert set(state["hearings"][0]) == {"key", "frame", "heard", "counts"}
 
 
 def test_state_is_never_imported_over_other_state(tmp_path):

@@ -7,12 +7,12 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from live import ARMS, NETWORK, frame, key_of, word
+from live import ARMS, NETWORK, frame, key_of, report
 
 from byzmab.core.errors import BadInput
 from byzmab.node.identity import Key, public_bytes, public_text, verify
 from byzmab.node.transport.base import MOST_BYTES
-from byzmab.node.wire import DOMAIN, MOST_ARMS, Exhibit, Mark, Refusal, Refused, seal, unseal, unseal_word
+from byzmab.node.wire import DOMAIN, MOST_ARMS, EvidenceMessage, Mark, Refusal, Refused, seal, unseal, unseal_report
 
 PUBLIC = public_bytes(key_of(1).public)
 MARK = Mark(bytes(32), 1, 1, bytes(32))
@@ -27,19 +27,19 @@ def refused(content, public=PUBLIC, network=NETWORK):
 
 @given(
     rows=st.lists(st.tuples(names, st.integers(0, 2**53), st.floats(0, 1)), max_size=30, unique_by=lambda row: row[0]),
-    place=st.tuples(st.integers(0, 2**63 - 1), st.integers(0, 2**63 - 1)),
+    version=st.tuples(st.integers(0, 2**63 - 1), st.integers(0, 2**63 - 1)),
     time=st.floats(-1e15, 1e15),
 )
-def test_a_word_is_read_as_it_was_said(rows, place, time):
+def test_a_report_is_read_as_it_was_sent(rows, version, time):
     arms, pulls, means = ([row[column] for row in rows] for column in range(3))
-    said = word(1, place[1], pulls, means, arms=arms, epoch=place[0], time=time, marks=[MARK])
+    said = report(1, version[1], pulls, means, arms=arms, epoch=version[0], time=time, marks=[MARK])
     assert unseal(seal(key_of(1), said), PUBLIC, NETWORK) == said
 
 
 @pytest.mark.parametrize(
     ("reason", "changes"),
     [
-        (Refusal.VERSION, {"version": 2}),
+        (Refusal.PROTOCOL, {"protocol": 2}),
         (Refusal.NETWORK, {"network": "other"}),
         (Refusal.SENDER, {"sender": public_bytes(key_of(2).public)}),
         (Refusal.SENDER, {"sender": b""}),
@@ -78,7 +78,7 @@ def test_what_an_insider_signs_is_still_checked(reason, changes):
 
 def test_a_frame_of_another_key_is_refused():
     assert refused(frame(2, 1)) is Refusal.SIGNATURE
-    forged = seal(key_of(2), word(1, 1))
+    forged = seal(key_of(2), report(1, 1))
     assert refused(forged) is Refusal.SIGNATURE
     assert refused(forged, public_bytes(key_of(2).public)) is Refusal.SENDER
 
@@ -106,7 +106,7 @@ def test_too_much_is_no_frame():
         msgspec.msgpack.encode(["word", 1]),
         b"\x91" * 5000,  # deeply nested
         b"\xdd\xff\xff\xff\xff",  # says it has four milliard items
-        msgspec.msgpack.encode(word(1, 1)) + b"\x00",
+        msgspec.msgpack.encode(report(1, 1)) + b"\x00",
         b"",
     ],
 )
@@ -119,16 +119,16 @@ def test_ten_thousand_mutated_frames_are_all_refused():
     for _ in range(10_000):
         content = bytearray(honest)
         for _ in range(chance.randint(1, 4)):
-            place = chance.randrange(len(content))
+            index = chance.randrange(len(content))
             what = chance.randrange(4)
             if what == 0:
-                content[place] ^= 1 << chance.randrange(8)
+                content[index] ^= 1 << chance.randrange(8)
             elif what == 1:
-                del content[place]
+                del content[index]
             elif what == 2:
-                content.insert(place, chance.randrange(256))
+                content.insert(index, chance.randrange(256))
             else:
-                content = content[:place] + chance.randbytes(chance.randrange(40))
+                content = content[:index] + chance.randbytes(chance.randrange(40))
                 break
         if bytes(content) != honest:
             assert isinstance(refused(bytes(content)), Refusal)
@@ -151,21 +151,29 @@ def test_random_bodies_that_an_insider_signs_never_break_anything(body):
     )
 )
 def test_a_word_with_anything_in_it_never_breaks_anything(value):
-    for place in range(11):
+    for index in range(11):
         fields = ["word", 1, NETWORK, PUBLIC, 1, 1, 0.0, 0, list(ARMS), [1] * 4, [0.5] * 4, []]
-        fields[1 + place] = value
+        fields[1 + index] = value
         body = msgspec.msgpack.encode(fields)
         try:
-            unseal_word(key_of(1).sign(DOMAIN + body) + body, PUBLIC, NETWORK)
+            unseal_report(key_of(1).sign(DOMAIN + body) + body, PUBLIC, NETWORK)
         except Refused as error:
             assert error.reason in Refusal
 
 
-def test_an_exhibit_is_no_word():
-    exhibit = Exhibit(1, NETWORK, PUBLIC, [frame(2, 1)])
-    assert unseal(seal(key_of(1), exhibit), PUBLIC, NETWORK) == exhibit
+def test_an_evidence_message_is_no_report():
+    message = EvidenceMessage(1, NETWORK, PUBLIC, [frame(2, 1)])
+    assert unseal(seal(key_of(1), message), PUBLIC, NETWORK) == message
     with pytest.raises(Refused):
-        unseal_word(seal(key_of(1), exhibit), PUBLIC, NETWORK)
+        unseal_report(seal(key_of(1), message), PUBLIC, NETWORK)
+
+
+def test_the_wire_format_stays_as_it_is():
+    """Older nodes read and send these very bodies."""
+    sent, message = frame(1, 7), seal(key_of(1), EvidenceMessage(1, NETWORK, PUBLIC, [b"frame"]))
+    told = ["word", 1, NETWORK, PUBLIC, 1, 7, 0.0, 0, list(ARMS), [3] * 4, [0.5] * 4, []]
+    assert msgspec.msgpack.decode(sent[64:]) == told
+    assert msgspec.msgpack.decode(message[64:]) == ["exhibit", 1, NETWORK, PUBLIC, [b"frame"]]
 
 
 # identity

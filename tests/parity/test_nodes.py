@@ -17,7 +17,7 @@ def replay(experiment, directory):
     names = tuple(f"arm {arm}" for arm in range(parts.arms))
     hub, hosts, lies = Hub(), {}, {}
 
-    def tongue(liar):
+    def report_for(liar):
         return lambda host, receiver: lies[liar, int(receiver.partition("-")[2]) - 1]
 
     stage.play(0)
@@ -26,7 +26,7 @@ def replay(experiment, directory):
         settings = {"f": parts.f, "kappa": float(board["kappas"][i]), "filter": experiment.filter}
         settings |= {"policy": experiment.policy, "arms": names, "equivocators": "keep"}
         config = config_of(1 + i, directory, others, seed=int(fold(board.record["policy_key"], i)), **settings)
-        hosts[i] = host_of(config, 1 + i, hub, tongue=tongue(i) if i < byzantine else None)
+        hosts[i] = host_of(config, 1 + i, hub, report_for=report_for(i) if i < byzantine else None)
         for arm in range(parts.arms):
             event, chosen, _ = hosts[i].select()
             assert chosen == names[arm]
@@ -61,6 +61,6 @@ def replay(experiment, directory):
 def test_ten_nodes_choose_the_simulated_arms(filter, policy, tmp_path):
     experiment = Experiment(agents=10, byzantine=2, f=2, filter=filter, policy=policy, attack="extreme", horizon=60)
     hosts = replay(experiment, tmp_path)
-    assert all(hosts[9].neighbourhood.ledgers[f"agent-{liar}"].evidence for liar in (1, 2))
-    assert not any(hosts[9].neighbourhood.ledgers[f"agent-{honest}"].evidence for honest in range(3, 10))
-    assert np.all([ledger.counts["accepted"] == 60 for ledger in hosts[9].neighbourhood.ledgers.values()])
+    assert all(hosts[9].neighbourhood.neighbours[f"agent-{liar}"].evidence for liar in (1, 2))
+    assert not any(hosts[9].neighbourhood.neighbours[f"agent-{honest}"].evidence for honest in range(3, 10))
+    assert np.all([neighbour.counts["accepted"] == 60 for neighbour in hosts[9].neighbourhood.neighbours.values()])

@@ -25,6 +25,6 @@ def lab(
 
     with needs_extra("node"), compiling_notice():
         from byzmab.dashboard.lab.routes import make_app
-        from byzmab.dashboard.serving import serve
+        from byzmab.dashboard.pages import serve
 
         serve(make_app(), port, opened)

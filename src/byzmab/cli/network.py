@@ -14,13 +14,13 @@ from byzmab.cli.options import Json, needs_extra
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from byzmab.node.traffic import Traffic
+    from byzmab.testbed.traffic import Traffic
 
 REFRESH = 1.0  # seconds between two looks at the nodes
 
 Arms = Annotated[str, typer.Option(help="means in [0, 1], or random:M")]
 Agents = Annotated[int | None, typer.Option(help="how many; the graph's number or 10 if not given", show_default=False)]
-F = Annotated[int | None, typer.Option("--f", help="liars to reckon with; as many as lie if not given")]
+F = Annotated[int | None, typer.Option("--f", help="upper bound on Byzantine neighbours; default: --byzantine")]
 Port = Annotated[int | None, typer.Option(help="HTTP of agent i at this + i; free ports if not given")]
 PagePort = Annotated[
     int | None,
@@ -57,12 +57,15 @@ def network(
 
     with needs_extra("node"), compiling_notice(), _directory(data) as directory:
         from byzmab.dashboard.live.overview import make_overview
-        from byzmab.dashboard.serving import serving
-        from byzmab.node.network import Network, Settings
-        from byzmab.node.traffic import Traffic
+        from byzmab.dashboard.pages import serve_in_background
+        from byzmab.simulation.experiment import Experiment
+        from byzmab.simulation.settings import from_text
+        from byzmab.testbed.network import Network
+        from byzmab.testbed.provision import Options
+        from byzmab.testbed.traffic import Traffic
 
-        settings = Settings(
-            arms=arms,
+        experiment = Experiment(
+            arms=from_text("arms", arms),
             agents=agents,
             byzantine=byzantine,
             f=f,
@@ -71,19 +74,17 @@ def network(
             attack=attack,
             filter=filter,
             policy=policy,
-            equivocators=equivocators,
             seed=seed,
-            base_port=base_port,
         )
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, nodes first
-        nodes = Network(settings, directory)
+        nodes = Network(experiment, directory, Options(equivocators, base_port=base_port))
         playing = Traffic(nodes, traffic)
         note(f"starting {len(nodes.members)} nodes in {directory} …")
         with nodes:
             for member in nodes.members:
                 note(f"{member.name}: {member.url}{'  lies' if member.lies else ''}")
             port = page_port if page_port is not None else base_port or 0
-            with serving(make_overview(nodes, playing), port) as address, playing:
+            with serve_in_background(make_overview(nodes, playing), port) as address, playing:
                 note(f"watch it at {address}")
                 _watch(playing, duration)
             summary = playing.summary()

@@ -28,7 +28,8 @@ node = typer.Typer(cls=RunByDefault, no_args_is_help=True, help="Run a node: byz
 
 @node.command(RUN)
 def run_node(
-    file: NodeFile, plot: Annotated[Path | None, typer.Option(help="lie by it", metavar="FILE", hidden=True)] = None
+    file: NodeFile,
+    attack_plan: Annotated[Path | None, typer.Option(help="lie by it", metavar="FILE", hidden=True)] = None,
 ) -> None:
     """Run a node, and its page, until it is told to stop (SIGTERM, Ctrl-C); SIGHUP reads its neighbours again."""
     from byzmab.cli.show import compiling_notice
@@ -36,14 +37,14 @@ def run_node(
     with needs_extra("node"), compiling_notice():
         from byzmab.dashboard.live.node import node_pages
         from byzmab.node.config import read_config
-        from byzmab.node.service import run
+        from byzmab.node.main import run
 
-        config, tongue = read_config(file), None
-        if plot is not None:
-            from byzmab.node.liar import Liar
+        config, report_for = read_config(file), None
+        if attack_plan is not None:
+            from byzmab.testbed.liar import Liar
 
-            tongue = Liar(plot, config.name)
-        run(config, file, tongue, [node_pages()])
+            report_for = Liar(attack_plan, config.name)
+        run(config, file, report_for, [node_pages()])
 
 
 @node.command("export")

@@ -1,1 +1,1 @@
-"""The pages: the lab, in which experiments are built by hand, and what they share."""
+"""The pages: the lab, the page of a node, the overview of a testbed, and what they share."""

@@ -32,7 +32,7 @@ class Authority:
         )
 
     def issue(self, name: str, hosts: tuple[str, ...], directory: Path) -> Certificates:
-        """Write the certificate of a node, valid for the names and addresses at which it is reached."""
+        """Write a node's key and certificate, for these names and addresses, and the authority's; return the files."""
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = (
             _begin(_common_name(name), self._name, key.public_key())

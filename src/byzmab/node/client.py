@@ -8,13 +8,10 @@
 
 import asyncio
 import random
-import threading
+import ssl
 import time
 from collections.abc import Iterable, Iterator
-from functools import partial
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any, Generic, NamedTuple, Self, TypeVar
-from urllib.parse import urlsplit
 
 import httpx
 import msgspec
@@ -39,6 +36,7 @@ from byzmab.node.records import new_event_id
 
 AGAIN = frozenset({0, 408, 429, 502, 503, 504})  # answers after which asking again may help
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds; doubled with every try
+MOST_IDLE = 100  # connections kept open for the next request
 Answer = TypeVar("Answer")
 
 
@@ -81,16 +79,34 @@ _PEERS = Call("GET", "/v1/peers", PeersAnswer)
 _STATE = Call("GET", "/v1/state", NodeState)
 
 
-def _headers(token: str | None) -> dict[str, str]:
-    return {"content-type": "application/json"} | ({} if token is None else {"authorization": f"Bearer {token}"})
+def _http_settings(url: str, token: str | None, timeout: float) -> dict[str, Any]:
+    """How httpx asks a node: directly, trusting this machine's certificates, with a connection for every caller."""
+    try:
+        address = httpx.URL(url)
+    except (httpx.InvalidURL, TypeError):
+        address = httpx.URL()
+    if address.scheme not in ("http", "https") or not address.host:
+        raise BadInput(f"url {url!r} is not allowed; allowed: http://host:port or https://host:port")
+    headers = {"content-type": "application/json"} | ({} if token is None else {"authorization": f"Bearer {token}"})
+    return {
+        "base_url": address,
+        "headers": headers,
+        "timeout": timeout,
+        "limits": httpx.Limits(max_connections=None, max_keepalive_connections=MOST_IDLE),
+        "trust_env": False,
+        "verify": ssl.create_default_context() if address.scheme == "https" else False,  # no TLS, nothing to verify
+    }
 
 
-def _body(call: Call[Any]) -> bytes | None:
-    return None if call.body is None else msgspec.json.encode(call.body)
+def _request(call: Call[Any]) -> dict[str, Any]:
+    """The arguments of httpx's `request`."""
+    body = None if call.body is None else msgspec.json.encode(call.body)
+    return {"method": call.method, "url": call.path, "content": body}
 
 
-def _read(call: Call[Answer], status: int, content: bytes) -> Answer:
+def _read(call: Call[Answer], response: httpx.Response) -> Answer:
     """The answer in a response, or NodeError."""
+    status, content = response.status_code, response.content
     try:
         if 200 <= status < 300:
             return msgspec.json.decode(content or b"null", type=call.answer)
@@ -107,21 +123,20 @@ def _pauses(retries: int) -> Iterator[float | None]:
     yield None
 
 
+def _unreachable(error: httpx.RequestError) -> NodeError:
+    """The same as a NodeError; some of httpx's errors say nothing but their kind."""
+    return NodeError(0, f"the node cannot be reached: {str(error) or type(error).__name__}")
+
+
 class Client:
-    """A node, asked from ordinary code; for threads too.
+    """Asks a node from ordinary code; threads may share one.
 
     What fails for a while, a node that restarts for instance, is asked again up to `retries` times.
     """
 
     def __init__(self, url: str, token: str | None = None, timeout: float = 5.0, retries: int = 10) -> None:
-        place = urlsplit(url)
-        if place.scheme not in ("http", "https") or not place.hostname:
-            raise BadInput(f"url {url!r} is not allowed; allowed: http://host:port or https://host:port")
-        kind = HTTPSConnection if place.scheme == "https" else HTTPConnection
-        self._connect = partial(kind, place.hostname, place.port, timeout=timeout)
-        self._path, self._headers, self._retries = place.path.rstrip("/"), _headers(token), retries
-        self._mine = threading.local()  # a connection for each thread
-        self._all: set[HTTPConnection] = set()
+        self._http = httpx.Client(**_http_settings(url, token, timeout))
+        self._retries = retries
 
     def __enter__(self) -> Self:
         return self
@@ -131,8 +146,7 @@ class Client:
 
     def close(self) -> None:
         """Close the connections."""
-        for connection in self._all:
-            connection.close()
+        self._http.close()
 
     def select(self, event_id: str | None = None) -> Decision:
         """The arm to pull; the same event has the same arm."""
@@ -165,32 +179,25 @@ class Client:
     def _ask(self, call: Call[Answer]) -> Answer:
         for pause in _pauses(self._retries):
             try:
-                return _read(call, *self._exchange(call))
+                return _read(call, self._exchange(call))
             except NodeError as error:
                 if pause is None or error.status not in AGAIN:
                     raise
                 time.sleep(pause)
         raise AssertionError("the last pause is None")
 
-    def _exchange(self, call: Call[Any]) -> tuple[int, bytes]:
-        connection: HTTPConnection | None = getattr(self._mine, "connection", None)
-        if connection is None:
-            self._mine.connection = connection = self._connect()
-            self._all.add(connection)
+    def _exchange(self, call: Call[Any]) -> httpx.Response:
         try:
-            connection.request(call.method, self._path + call.path, _body(call), self._headers)
-            response = connection.getresponse()
-            return response.status, response.read()
-        except (OSError, HTTPException) as error:
-            connection.close()  # the next request opens it again
-            raise NodeError(0, f"the node cannot be reached: {error}") from error
+            return self._http.request(**_request(call))
+        except httpx.RequestError as error:
+            raise _unreachable(error) from error
 
 
 class AsyncClient:
-    """The same for asynchronous code."""
+    """Asks a node from asynchronous code; see `Client`."""
 
     def __init__(self, url: str, token: str | None = None, timeout: float = 5.0, retries: int = 10) -> None:
-        self._http = httpx.AsyncClient(base_url=url, headers=_headers(token), timeout=timeout)
+        self._http = httpx.AsyncClient(**_http_settings(url, token, timeout))
         self._retries = retries
 
     async def __aenter__(self) -> Self:
@@ -234,16 +241,15 @@ class AsyncClient:
     async def _ask(self, call: Call[Answer]) -> Answer:
         for pause in _pauses(self._retries):
             try:
-                return _read(call, *await self._exchange(call))
+                return _read(call, await self._exchange(call))
             except NodeError as error:
                 if pause is None or error.status not in AGAIN:
                     raise
                 await asyncio.sleep(pause)
         raise AssertionError("the last pause is None")
 
-    async def _exchange(self, call: Call[Any]) -> tuple[int, bytes]:
+    async def _exchange(self, call: Call[Any]) -> httpx.Response:
         try:
-            response = await self._http.request(call.method, call.path, content=_body(call))
-        except httpx.TransportError as error:
-            raise NodeError(0, f"the node cannot be reached: {error}") from error
-        return response.status_code, response.content
+            return await self._http.request(**_request(call))
+        except httpx.RequestError as error:
+            raise _unreachable(error) from error

@@ -44,7 +44,7 @@ class Neighbour(Strict):
     certificate: str | None = None  # the common name on its certificate; its name if not given
 
     def link(self) -> Link:
-        """The same for the transport."""
+        """The link of this neighbour, as the transport takes it."""
         return Link(self.name, self.key, self.endpoint, self.hears, self.tells, self.certificate)
 
 
@@ -111,16 +111,16 @@ class Config(Strict):
             raise BadInput(f"http.host {self.http.host!r} is not loopback and needs http.token_file")
 
     def _check_endpoints(self) -> None:
-        """TLS on all links or on none."""
+        """BadInput unless all endpoints are TLS, or none is."""
         start = "tcp/" if self.links.tls is None else "tls/"
-        places = [("links.listen", endpoint) for endpoint in self.links.listen]
-        places += [
+        endpoints = [("links.listen", endpoint) for endpoint in self.links.listen]
+        endpoints += [
             (f"neighbours[{number}].endpoint", item.endpoint or start) for number, item in enumerate(self.neighbours)
         ]
-        for place, endpoint in places:
+        for where, endpoint in endpoints:
             if not endpoint.startswith(start):
                 without = "without" if self.links.tls is None else "with"
-                raise BadInput(f"{place} {endpoint!r} is not allowed {without} links.tls; allowed: {start}host:port")
+                raise BadInput(f"{where} {endpoint!r} is not allowed {without} links.tls; allowed: {start}host:port")
 
 
 def check_name(what: str, name: str) -> None:
@@ -183,16 +183,16 @@ def read_config(path: str | Path) -> Config:
 
 def _what_is_wrong(message: str) -> tuple[str, str]:
     """Where in the file an error is, such as neighbours[0].key, and the error in one sentence."""
-    said, _, place = message.partition(" - at `$")
-    place = place.strip(".`")
+    said, _, path = message.partition(" - at `$")
+    path = path.strip(".`")
     if found := re.match(r"Object (contains unknown|missing required) field `([^`]*)`", said):
-        where = f"{place}.{found[2]}".lstrip(".")
+        where = f"{path}.{found[2]}".lstrip(".")
         if found[1] == "missing required":
             return where, f"key {where!r} is missing"
-        table = {"http": Http, "links": Links, "links.tls": Tls}.get(place, Neighbour if place else Config)
+        table = {"http": Http, "links": Links, "links.tls": Tls}.get(path, Neighbour if path else Config)
         return where, f"key {where!r} is not known; {nearest(found[2], table.__struct_fields__)}"
-    if place:
-        return place, f"{place}: {said[0].lower()}{said[1:]}"
+    if path:
+        return path, f"{path}: {said[0].lower()}{said[1:]}"
     return re.split(r"[ :]", said, maxsplit=1)[0], said
 
 
@@ -201,11 +201,11 @@ def _line_of(text: str, where: str) -> int:
     table, _, key = re.sub(r"\[\d+\]$", "", where).rpartition(".")
     lines = text.splitlines()
     name, _, number = table.rstrip("]").partition("[")
-    heads = [place for place, line in enumerate(lines) if re.match(rf"\s*\[+\s*{re.escape(name)}\s*\]", line)]
+    heads = [row for row, line in enumerate(lines) if re.match(rf"\s*\[+\s*{re.escape(name)}\s*\]", line)]
     first = heads[min(int(number or 0), len(heads) - 1)] if table and heads else 0
-    for place in range(first, len(lines)):
-        if re.match(rf'\s*\[*\s*["\']?{re.escape(key)}\b', lines[place]):
-            return place + 1
+    for row in range(first, len(lines)):
+        if re.match(rf'\s*\[*\s*["\']?{re.escape(key)}\b', lines[row]):
+            return row + 1
     return first + 1
 
 

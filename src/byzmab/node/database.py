@@ -11,7 +11,7 @@ import msgspec
 
 from byzmab.core.errors import BadInput
 from byzmab.node.evidence import Evidence, Lie
-from byzmab.node.records import Arm, Event, EventState, Hearing, State
+from byzmab.node.records import Arm, Event, EventState, NeighbourRecord, State
 
 FILE = "node.db"
 LOCK = "node.lock"
@@ -38,7 +38,7 @@ EVENT = "event_id, arm, round, chosen, state, value, settled"
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Turn what SQLite says of a broken file into one sentence; nothing is ever reset."""
+    """Turn SQLite's errors within the block into BadInput; a broken file is never reset."""
     try:
         yield
     except sqlite3.Error as error:
@@ -49,7 +49,7 @@ def readable(path: Path) -> Iterator[None]:
 
 
 def lock_directory(directory: Path) -> IO[bytes]:
-    """Keep others from using a data directory, which is made if it is not there."""
+    """Make a data directory if it is missing and lock it; return the open lock file, or BadInput if it is in use."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = (directory / LOCK).open("ab")
@@ -72,7 +72,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def prepare(connection: sqlite3.Connection, path: Path, network: str, public: str) -> None:
-    """Make the tables of a new file, or check those of an old one."""
+    """Make the tables of a new file, or check those of an old one; BadInput if they belong to another node."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == 0 and not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
         save_state(
@@ -91,15 +91,15 @@ def prepare(connection: sqlite3.Connection, path: Path, network: str, public: st
 
 
 def load_state(connection: sqlite3.Connection, settled: bool) -> State:
-    """All of the state at one moment, settled events only if wanted."""
+    """The state at one moment, with or without settled events."""
     run = connection.execute
     run("BEGIN")
     try:
         return State(
             dict(run("SELECT name, value FROM facts")),
             [
-                Arm(arm, place, bool(in_use), *tally)
-                for arm, place, in_use, *tally in run(
+                Arm(arm, index, bool(in_use), *tally)
+                for arm, index, in_use, *tally in run(
                     "SELECT arm, place, in_use, pulls, total, pending FROM arms ORDER BY place"
                 )
             ],
@@ -108,7 +108,7 @@ def load_state(connection: sqlite3.Connection, settled: bool) -> State:
                 for row in run(f"SELECT {EVENT} FROM events {'' if settled else 'WHERE state = 0'} ORDER BY number")
             ],
             [
-                Hearing(key, frame, heard, msgspec.json.decode(counts, type=dict[str, int]))
+                NeighbourRecord(key, frame, heard, msgspec.json.decode(counts, type=dict[str, int]))
                 for key, frame, heard, counts in run("SELECT key, frame, heard, counts FROM hearings")
             ],
             [_evidence_of(*row) for row in run("SELECT * FROM evidence ORDER BY found")],
@@ -130,7 +130,7 @@ def save_state(connection: sqlite3.Connection, state: State) -> None:
             f"INSERT INTO events ({EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?)",
             [msgspec.structs.astuple(event) for event in state.events],
         )
-        write_hearings(connection, state.hearings)
+        write_neighbours(connection, state.neighbours)
         write_evidence(connection, state.evidence)
         run(f"PRAGMA user_version = {VERSION}")
         run("COMMIT")
@@ -152,9 +152,9 @@ def write_arms(connection: sqlite3.Connection, arms: list[Arm]) -> None:
     )
 
 
-def write_hearings(connection: sqlite3.Connection, hearings: list[Hearing]) -> None:
-    """Write what was heard over what was heard before."""
-    rows = [(item.key, item.frame, item.heard, msgspec.json.encode(item.counts).decode()) for item in hearings]
+def write_neighbours(connection: sqlite3.Connection, records: list[NeighbourRecord]) -> None:
+    """Write the neighbours' records over older ones."""
+    rows = [(item.key, item.frame, item.heard, msgspec.json.encode(item.counts).decode()) for item in records]
     connection.executemany("INSERT OR REPLACE INTO hearings (key, frame, heard, counts) VALUES (?, ?, ?, ?)", rows)
 
 

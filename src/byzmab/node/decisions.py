@@ -9,7 +9,7 @@ from byzmab.core.agent import FORMAT, Agent
 from byzmab.core.errors import BadInput
 from byzmab.node.config import Config, check_arms
 from byzmab.node.records import Arm, Event, EventState, State, new_event_id
-from byzmab.node.store import Store, StoreTrouble
+from byzmab.node.store import NodeStore, StoreTrouble
 
 EVENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
 MOST_PENDING = 1_000_000  # events that wait for a reward
@@ -39,21 +39,21 @@ class Counts(NamedTuple):
 class Decisions:
     """The agent of a node and its events; every change goes to the store."""
 
-    def __init__(self, config: Config, seed: int, store: Store, state: State, now: Callable[[], float]) -> None:
+    def __init__(self, config: Config, seed: int, store: NodeStore, state: State, now: Callable[[], float]) -> None:
         self._config, self._store, self._now = config, store, now
         self.agent = _agent(config, seed, state)
         self.counts = Counts()
         self.pending: dict[str, Event] = {event.event_id: event for event in state.events}  # the oldest first
         self._settled: dict[str, tuple[int, Event]] = {}  # with the batch that brings it to the disk
-        self._places = {arm.arm: arm.place for arm in state.arms}
+        self._indices = {arm.arm: arm.index for arm in state.arms}
         if not state.arms:
-            self._places = {arm: place for place, arm in enumerate(config.arms)}
+            self._indices = {arm: index for index, arm in enumerate(config.arms)}
             self._store_arms()
 
     @property
     def retired(self) -> list[str]:
-        """The arms that were in use."""
-        return [arm for arm in self._places if arm not in self.agent.arms]
+        """Arms that were used once and are not now."""
+        return [arm for arm in self._indices if arm not in self.agent.arms]
 
     def select(self, event_id: str | None = None) -> Event:
         """Choose an arm; the same event has the same arm."""
@@ -96,7 +96,7 @@ class Decisions:
         self.counts = self.counts._replace(rewards=self.counts.rewards + 1)
 
     def expire(self) -> int:
-        """Settle the events whose reward is overdue: with the default reward, or as if they had not been."""
+        """Settle overdue events with the default reward, or give them up; return how many there were."""
         wait, default = self._config.reward_wait, self._config.default_reward
         if wait is None or self._store.trouble:
             return 0
@@ -121,7 +121,7 @@ class Decisions:
         for arm in arms:
             if arm not in self.agent.arms:
                 self.agent.add_arm(arm)
-                self._places.setdefault(arm, len(self._places))
+                self._indices.setdefault(arm, len(self._indices))
         for old in self.agent.arms:
             if old not in arms:
                 self.agent.retire_arm(old)
@@ -153,16 +153,16 @@ class Decisions:
 
     def _tally(self, arm: str) -> Arm:
         tally = self.agent.tally(arm)
-        return Arm(arm, self._places[arm], arm in self.agent.arms, tally.pulls, tally.total, tally.pending)
+        return Arm(arm, self._indices[arm], arm in self.agent.arms, tally.pulls, tally.total, tally.pending)
 
     def _store_arms(self) -> None:
         with self._store.changing() as batch:
-            for arm in self._places:
+            for arm in self._indices:
                 batch.tallies[arm] = self._tally(arm)
 
 
 def _agent(config: Config, seed: int, state: State) -> Agent:
-    """The agent of a stored state with the settings of today."""
+    """The agent of a stored state, with the settings of `config`."""
     if not state.arms:
         return Agent(config.arms, config.f, config.kappa, config.filter, config.policy, seed)
     rows = [([arm.arm, arm.pulls, arm.total, arm.pending], arm.in_use) for arm in state.arms]

@@ -1,6 +1,6 @@
 """Proof that an agent lied: two frames that it signed, and that no honest agent signs both of.
 
-*Equivocation*: one (epoch, seq) with two bodies. An honest node signs each place in time once, so this is proof.
+*Equivocation*: one (epoch, seq) with two bodies. An honest node signs each version once, so this is proof.
 *Impossible*: a history that no tally has, such as pulls that fall. Only a suspicion: a restored backup looks like one.
 """
 
@@ -13,7 +13,7 @@ import msgspec
 
 from byzmab.core.errors import BadInput
 from byzmab.node.identity import public_bytes
-from byzmab.node.wire import Refused, Word, digest_of, unseal_word
+from byzmab.node.wire import Refused, SignedReport, digest_of, unseal_report
 
 TOLERANCE = 1e-9  # of pulls·mean, per pull: what rounding can do
 
@@ -38,11 +38,11 @@ class Evidence(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(
-        cls, kind: Lie, network: str, key: str, frames: tuple[bytes, bytes], place: tuple[int, int], found: float
+        cls, kind: Lie, network: str, key: str, frames: tuple[bytes, bytes], version: tuple[int, int], found: float
     ) -> Self:
-        """Evidence from two frames; `place` is the later one's (epoch, seq)."""
+        """Evidence from two frames; `version` is the later one's (epoch, seq)."""
         first, second = (base64.b64encode(frame).decode() for frame in frames)
-        return cls(kind, network, key, *place, found, (first, second))
+        return cls(kind, network, key, *version, found, (first, second))
 
     def raw(self) -> tuple[bytes, bytes]:
         """The two frames, or BadInput."""
@@ -53,13 +53,13 @@ class Evidence(msgspec.Struct, frozen=True):
         return first, second
 
 
-def contradict(first: bytes, second: bytes, one: Word, other: Word) -> bool:
-    """Whether two frames are for the same place in time and differ in their bodies."""
-    return one.place == other.place and digest_of(first) != digest_of(second)
+def contradict(first: bytes, second: bytes, one: SignedReport, other: SignedReport) -> bool:
+    """Whether two frames have the same version and different bodies."""
+    return one.version == other.version and digest_of(first) != digest_of(second)
 
 
-def impossible_arm(before: Word, after: Word) -> str | None:
-    """The first arm on which an honest agent cannot have told one word after the other; None if there is none."""
+def impossible_arm(before: SignedReport, after: SignedReport) -> str | None:
+    """The first arm on which no honest agent sends `after` when it has sent `before`; None if there is none."""
     if after.reset > before.epoch:  # announced: the tallies began anew in between
         return None
     known = {arm: (count, mean) for arm, count, mean in zip(before.arms, before.pulls, before.means, strict=True)}
@@ -77,20 +77,20 @@ def impossible_arm(before: Word, after: Word) -> str | None:
 def explain(evidence: Evidence) -> str:
     """What the evidence proves, in one sentence, from its frames and the key alone; BadInput if it proves nothing."""
     frames, public = evidence.raw(), public_bytes(evidence.key)
-    words = []
+    reports = []
     for number, frame in enumerate(frames, 1):
         try:
-            words.append(unseal_word(frame, public, evidence.network))
+            reports.append(unseal_report(frame, public, evidence.network))
         except Refused as refused:
             raise BadInput(f"evidence proves nothing: frame {number} is refused: {refused.reason.value}") from None
     if evidence.kind is Lie.EQUIVOCATION:
-        if not contradict(*frames, *words):
+        if not contradict(*frames, *reports):
             raise BadInput("evidence proves nothing: the frames are not two bodies for one epoch and sequence number")
-        return f"{evidence.key} signed two different reports as epoch {words[0].epoch}, number {words[0].seq}"
-    arm = impossible_arm(*words) if words[0].place < words[1].place else None
+        return f"{evidence.key} signed two different reports as epoch {reports[0].epoch}, number {reports[0].seq}"
+    arm = impossible_arm(*reports) if reports[0].version < reports[1].version else None
     if arm is None:
         raise BadInput("evidence proves nothing: an honest agent can have told the one report after the other")
-    first, second = (f"epoch {word.epoch}, number {word.seq}" for word in words)
+    first, second = (f"epoch {report.epoch}, number {report.seq}" for report in reports)
     return f"{evidence.key} told an impossible history of arm {arm!r} from {first} to {second}: a suspicion, no proof"
 
 

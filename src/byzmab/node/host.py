@@ -17,23 +17,24 @@ from byzmab.node.config import Config, Neighbour
 from byzmab.node.decisions import Decisions
 from byzmab.node.evidence import Evidence
 from byzmab.node.identity import Key, public_bytes
-from byzmab.node.neighbours import Ledger, Letters, Neighbourhood
+from byzmab.node.neighbours import Disclosures, Neighbourhood, NeighbourState
 from byzmab.node.records import State
-from byzmab.node.store import Store
+from byzmab.node.store import NodeStore
 from byzmab.node.transport.base import Transport
 from byzmab.node.wire import (
-    VERSION,
+    PROTOCOL,
     Accepted,
-    Exhibit,
+    Body,
+    EvidenceMessage,
+    Header,
     Mark,
-    Place,
     Refusal,
     Refused,
-    Word,
+    SignedReport,
     seal,
+    signed_report,
     unseal,
-    unseal_word,
-    word_of,
+    unseal_report,
 )
 
 WAITING = 256  # checked frames of one neighbour that may wait for `listen`
@@ -55,8 +56,8 @@ class Choice(NamedTuple):
     round: int  # t when it was chosen
 
 
-Letter = tuple[str, bytes]  # a neighbour's name, and a frame for it
-Tongue = Callable[["Host", str], Report]  # what to tell a neighbour: liars have one
+Outgoing = tuple[str, bytes]  # a neighbour's name, and a frame for it
+ReportFor = Callable[["Host", str], Report]  # a liar's report for one neighbour
 
 
 class Host:
@@ -66,20 +67,20 @@ class Host:
         self,
         config: Config,
         key: Key,
-        store: Store,
+        store: NodeStore,
         transport: Transport,
-        tongue: Tongue | None = None,
+        report_for: ReportFor | None = None,
         clock: Clock = Clock(),  # noqa: B008 (a constant)
     ) -> None:
         self.config, self.key, self.store, self.transport, self.clock = config, key, store, transport, clock
         self.neighbourhood = Neighbourhood(config.network, config.equivocators == "expel")
-        self.wake: Callable[[], None] = lambda: None  # called by `deliver` when there is something to listen to
+        self.wake: Callable[[], None] = lambda: None  # called by `deliver` when a frame waits for `listen`
         self.on_evidence: Callable[[Evidence], None] = lambda piece: None
         self.sent: Counter[str] = Counter()  # frames by neighbour
         self.strangers = 0  # frames under a name that is no neighbour's; written by the transport's thread
         self.seq = 0
         self.began = clock.steady()
-        self._tongue = tongue
+        self._report_for = report_for
         self._public = public_bytes(key.public)
         self._stale_at = float("inf")  # when the oldest report heard becomes silence
         self._check(config.neighbours)
@@ -89,21 +90,21 @@ class Host:
         self.agent = self.decisions.agent
         self.reset = int(state.facts["reset"])
         self.epoch = store.raise_epoch()
-        for neighbour in config.neighbours:
-            self._meet(neighbour, state)
+        for settings in config.neighbours:
+            self._add_neighbour(settings, state)
 
     def open(self) -> None:
         """Begin to hear neighbours."""
         self.transport.open(self.deliver)
-        for ledger in self.neighbourhood.ledgers.values():
-            if not ledger.expelled:
-                self.transport.link(ledger.neighbour.link())
+        for neighbour in self.neighbourhood.neighbours.values():
+            if not neighbour.expelled:
+                self.transport.link(neighbour.settings.link())
 
     def close(self) -> None:
         """End: what is left is written."""
         self.transport.close()
         self.listen()
-        self._store_hearings()
+        self._store_records()
         self.store.close()
 
     # the application
@@ -121,123 +122,124 @@ class Host:
     # neighbours
 
     @property
-    def heard(self) -> dict[str, Word]:
-        """The newest word of each neighbour that counts now."""
-        ledgers = self.neighbourhood.ledgers
-        return {name: newest.word for name in self._counting() if (newest := ledgers[name].newest) is not None}
+    def heard(self) -> dict[str, SignedReport]:
+        """The newest report of each neighbour that counts now."""
+        neighbours = self.neighbourhood.neighbours
+        return {name: newest.signed for name in self._counting() if (newest := neighbours[name].newest) is not None}
 
     def deliver(self, name: str, frame: bytes) -> None:
-        """Take in a frame that says it is from a neighbour; from any one thread."""
-        ledger = self.neighbourhood.ledgers.get(name)
-        if ledger is None:
+        """Check a frame that claims to be from a neighbour and put it into its inbox; call from one thread only."""
+        neighbour = self.neighbourhood.neighbours.get(name)
+        if neighbour is None:
             self.strangers += 1
             return
-        if len(ledger.inbox) >= WAITING:
-            ledger.overflow += 1
+        if len(neighbour.inbox) >= WAITING:
+            neighbour.overflow += 1
             return
         try:
-            ledger.inbox.append((frame, unseal(frame, ledger.public, self.config.network)))
+            neighbour.inbox.append((frame, unseal(frame, neighbour.public, self.config.network)))
         except Refused as refused:
-            ledger.inbox.append((b"", refused.reason))
+            neighbour.inbox.append((b"", refused.reason))
         self.wake()
 
     def listen(self, most: int = 2**31) -> bool:
-        """Take in at most so many frames of those delivered, neighbours taking turns; whether there are more."""
-        while most > 0 and (waiting := [ledger for ledger in self.neighbourhood.ledgers.values() if ledger.inbox]):
-            for ledger in waiting:
-                frame, body = ledger.inbox.popleft()
+        """Handle at most `most` delivered frames, neighbours taking turns; return whether more are waiting."""
+        neighbours = self.neighbourhood.neighbours.values()
+        while most > 0 and (waiting := [neighbour for neighbour in neighbours if neighbour.inbox]):
+            for neighbour in waiting:
+                frame, body = neighbour.inbox.popleft()
                 try:
-                    self._show(self._take(ledger, frame, body))
+                    self._disclose(self._take(neighbour, frame, body))
                 except Refused as refused:
-                    ledger.refuse(refused.reason)
+                    neighbour.refuse(refused.reason)
                 most -= 1
-        for ledger in self.neighbourhood.ledgers.values():
-            ledger.count_overflow()
+        for neighbour in neighbours:
+            neighbour.count_overflow()
         self._take_evidence()
-        return any(ledger.inbox for ledger in self.neighbourhood.ledgers.values())
+        return any(neighbour.inbox for neighbour in neighbours)
 
-    def compose(self) -> list[Letter]:
-        """One's next word, signed, for each neighbour that is told; `post` it when `store.pending` is durable."""
+    def compose(self) -> list[Outgoing]:
+        """The next report, signed, for each neighbour that is told; `post` it when `store.pending` is durable."""
         self._forget_stale()
         self.decisions.expire()
         self.neighbourhood.count_fates(self.agent.explain(), len(self.agent.arms))
-        self._store_hearings()
+        self._store_records()
         self.seq += 1
-        ledgers = self.neighbourhood.ledgers.items()
-        told = [name for name, ledger in ledgers if ledger.neighbour.tells and not ledger.expelled]
-        place = Place(self.config.network, self._public, self.epoch, self.seq, self.clock.wall(), self.reset)
+        neighbours = self.neighbourhood.neighbours.items()
+        told = [name for name, neighbour in neighbours if neighbour.settings.tells and not neighbour.expelled]
+        header = Header(self.config.network, self._public, self.epoch, self.seq, self.clock.wall(), self.reset)
         marks = self.neighbourhood.take_marks()
-        if self._tongue is not None:
-            return [(name, self._frame(place, self._tongue(self, name), marks)) for name in told]
-        frame = self._frame(place, self.agent.report(), marks)
+        if self._report_for is not None:
+            return [(name, self._frame(header, self._report_for(self, name), marks)) for name in told]
+        frame = self._frame(header, self.agent.report(), marks)
         return [(name, frame) for name in told]
 
-    def post(self, letters: list[Letter]) -> None:
-        """Send composed words."""
-        for name, frame in letters:
+    def post(self, outgoing: list[Outgoing]) -> None:
+        """Send what `compose` returned."""
+        for name, frame in outgoing:
             self.transport.send(name, frame)
             self.sent[name] += 1
 
     def tell(self) -> None:
-        """One word to everyone who hears us, when all it says is on the disk."""
-        letters = self.compose()
+        """Compose a report, wait until all it says is on the disk, and send it."""
+        outgoing = self.compose()
         self.store.flush()
-        self.post(letters)
+        self.post(outgoing)
 
-    def rearrange(self, neighbours: tuple[Neighbour, ...]) -> None:
-        """Have these neighbours from now on: added, removed and changed ones take effect at once."""
+    def set_neighbours(self, neighbours: tuple[Neighbour, ...]) -> None:
+        """Use these neighbours from now on; what was added, removed or changed takes effect at once."""
         self._check(neighbours)
-        wanted = {neighbour.name: neighbour for neighbour in neighbours}
-        self._store_hearings()
+        wanted = {settings.name: settings for settings in neighbours}
+        self._store_records()
         self.store.flush()
         state = self.store.load()
-        for name, ledger in list(self.neighbourhood.ledgers.items()):
-            if wanted.get(name) != ledger.neighbour:
+        for name, neighbour in list(self.neighbourhood.neighbours.items()):
+            if wanted.get(name) != neighbour.settings:
                 self.agent.forget(name)
                 self.neighbourhood.remove(name)
                 self.transport.unlink(name)
-        for name, neighbour in wanted.items():
-            if name not in self.neighbourhood.ledgers:
-                ledger = self._meet(neighbour, state)
-                if not ledger.expelled:
-                    self.transport.link(neighbour.link())
+        for name, settings in wanted.items():
+            if name not in self.neighbourhood.neighbours and not self._add_neighbour(settings, state).expelled:
+                self.transport.link(settings.link())
         self.config.neighbours = neighbours
 
-    def _take(self, ledger: Ledger, frame: bytes, body: Word | Exhibit | Refusal) -> Letters:
+    def _take(self, neighbour: NeighbourState, frame: bytes, body: Body | Refusal) -> Disclosures:
+        """Handle one frame of a neighbour, or raise Refused; return which frames to send to whom."""
         if isinstance(body, Refusal):
             raise Refused(body)
-        if ledger.expelled:
+        if neighbour.expelled:
             raise Refused(Refusal.EXPELLED)
-        if isinstance(body, Exhibit):
+        if isinstance(body, EvidenceMessage):
             return self.neighbourhood.consider(body, self.clock.wall())
-        if not ledger.neighbour.hears:
+        if not neighbour.settings.hears:
             raise Refused(Refusal.STRANGER)
         accepted = Accepted(body, frame)
-        letters = self.neighbourhood.hear(ledger, accepted, self.clock.wall(), self.clock.steady())
-        if ledger.newest is accepted and not ledger.expelled:
-            self.agent.hear(ledger.neighbour.name, body.report)
-            self._stale_at = min(self._stale_at, ledger.steady + self.config.max_age)
-        return letters
+        disclosures = self.neighbourhood.hear(neighbour, accepted, self.clock.wall(), self.clock.steady())
+        if neighbour.newest is accepted and not neighbour.expelled:
+            self.agent.hear(neighbour.settings.name, body.report)
+            self._stale_at = min(self._stale_at, neighbour.steady + self.config.max_age)
+        return disclosures
 
-    def _frame(self, place: Place, report: Report, marks: list[Mark]) -> bytes:
-        return seal(self.key, word_of(place, report, marks))
+    def _frame(self, header: Header, report: Report, marks: list[Mark]) -> bytes:
+        return seal(self.key, signed_report(header, report, marks))
 
-    def _show(self, letters: Letters) -> None:
-        """Send exhibits to neighbours whom we tell."""
-        for name, frames in letters:
-            ledger = self.neighbourhood.ledgers.get(name)
-            if ledger is not None and ledger.neighbour.tells and not ledger.expelled:
-                exhibit = Exhibit(VERSION, self.config.network, self._public, list(frames))
-                self.transport.send(name, seal(self.key, exhibit))
+    def _disclose(self, disclosures: Disclosures) -> None:
+        """Send frames of others to the neighbours that should see them and that we tell."""
+        for name, frames in disclosures:
+            neighbour = self.neighbourhood.neighbours.get(name)
+            if neighbour is not None and neighbour.settings.tells and not neighbour.expelled:
+                message = EvidenceMessage(PROTOCOL, self.config.network, self._public, list(frames))
+                self.transport.send(name, seal(self.key, message))
 
     def _take_evidence(self) -> None:
+        """Store and log evidence found since the last call; unlink whoever it expels."""
         found, self.neighbourhood.found = self.neighbourhood.found, []
         if not found:
             return
         with self.store.changing() as batch:
             batch.evidence += found
-        for name, ledger in self.neighbourhood.ledgers.items():
-            if ledger.expelled:
+        for name, neighbour in self.neighbourhood.neighbours.items():
+            if neighbour.expelled:
                 self.agent.forget(name)
                 self.transport.unlink(name)
         for piece in found:
@@ -255,38 +257,37 @@ class Host:
             return
         self._stale_at = float("inf")
         for name in self._counting():
-            until = self.neighbourhood.ledgers[name].steady + self.config.max_age
+            until = self.neighbourhood.neighbours[name].steady + self.config.max_age
             if until <= now:
                 self.agent.forget(name)
             else:
                 self._stale_at = min(self._stale_at, until)
 
-    def _store_hearings(self) -> None:
-        touched = [ledger for ledger in self.neighbourhood.ledgers.values() if ledger.touched]
+    def _store_records(self) -> None:
+        touched = [neighbour for neighbour in self.neighbourhood.neighbours.values() if neighbour.touched]
         if touched:
             with self.store.changing(urgent=False) as batch:
-                for ledger in touched:
-                    batch.hearings[ledger.neighbour.key] = ledger.hearing()
-                    ledger.touched = False
+                for neighbour in touched:
+                    batch.neighbours[neighbour.settings.key] = neighbour.record()
+                    neighbour.touched = False
 
     def _check(self, neighbours: tuple[Neighbour, ...]) -> None:
         for neighbour in neighbours:
             if neighbour.key == self.key.public:
                 raise BadInput(f"neighbours: {neighbour.name!r} has this node's own key; allowed: keys of others")
 
-    def _meet(self, neighbour: Neighbour, state: State) -> Ledger:
-        """Know a neighbour, with all that was heard of its key before."""
-        hearing = next((item for item in state.hearings if item.key == neighbour.key), None)
-        evidence = [piece for piece in state.evidence if piece.key == neighbour.key]
-        ledger = Ledger(neighbour, hearing, evidence)
-        self.neighbourhood.add(ledger)
-        if hearing is not None and hearing.frame is not None:
-            word = unseal_word(hearing.frame, ledger.public, self.config.network)
-            ledger.newest = Accepted(word, hearing.frame)
-            ledger.recent[word.place] = ledger.newest
-            age = max(0.0, self.clock.wall() - hearing.heard)
-            ledger.heard, ledger.steady = hearing.heard, self.clock.steady() - age
-            if neighbour.hears and not ledger.expelled and age < self.config.max_age:
-                self.agent.hear(neighbour.name, word.report)
-                self._stale_at = min(self._stale_at, ledger.steady + self.config.max_age)
-        return ledger
+    def _add_neighbour(self, settings: Neighbour, state: State) -> NeighbourState:
+        """Add a neighbour with all that the store holds of its key."""
+        record = next((item for item in state.neighbours if item.key == settings.key), None)
+        evidence = [piece for piece in state.evidence if piece.key == settings.key]
+        neighbour = NeighbourState(settings, record, evidence)
+        self.neighbourhood.add(neighbour)
+        if record is not None and record.frame is not None:
+            signed = unseal_report(record.frame, neighbour.public, self.config.network)
+            neighbour.newest = neighbour.recent[signed.version] = Accepted(signed, record.frame)
+            age = max(0.0, self.clock.wall() - record.heard)
+            neighbour.heard, neighbour.steady = record.heard, self.clock.steady() - age
+            if settings.hears and not neighbour.expelled and age < self.config.max_age:
+                self.agent.hear(settings.name, signed.report)
+                self._stale_at = min(self._stale_at, neighbour.steady + self.config.max_age)
+        return neighbour

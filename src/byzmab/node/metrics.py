@@ -1,14 +1,11 @@
 """What Prometheus reads: the counters of a host, gathered when asked, and how long requests take."""
 
-from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
-    HistogramMetricFamily,
     InfoMetricFamily,
     Metric,
 )
@@ -23,39 +20,23 @@ BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-class Latency:
-    """A histogram of the seconds that requests took, by what was asked and how it was answered."""
+disable_created_metrics()  # type: ignore[no-untyped-call]  # byzmab_epoch tells of a new start
 
-    def __init__(self) -> None:
-        self.counts: defaultdict[tuple[str, int], list[int]] = defaultdict(lambda: [0] * (len(BUCKETS) + 1))
-        self.totals: defaultdict[tuple[str, int], float] = defaultdict(float)
 
-    def observe(self, asked: str, status: int, seconds: float) -> None:
-        """Count one request."""
-        self.counts[asked, status][bisect_left(BUCKETS, seconds)] += 1
-        self.totals[asked, status] += seconds
-
-    def family(self) -> HistogramMetricFamily:
-        """The same for Prometheus."""
-        labels = ["route", "status"]
-        family = HistogramMetricFamily("byzmab_request_seconds", "Time to answer a request", labels=labels)
-        for (asked, status), counts in list(self.counts.items()):
-            so_far, rows = 0, []
-            for bound, count in zip((*map(str, BUCKETS), "+Inf"), counts, strict=True):
-                so_far += count
-                rows.append((bound, so_far))
-            family.add_metric([asked, str(status)], rows, self.totals[asked, status])
-        return family
+def latency_histogram(registry: CollectorRegistry | None = None) -> Histogram:
+    """Seconds that requests took, by route and status."""
+    labels = ("route", "status")
+    return Histogram("byzmab_request_seconds", "Time to answer a request", labels, registry=registry, buckets=BUCKETS)
 
 
 class HostCollector(Collector):
-    """Gathers the counters of a host."""
+    """Reads the counters of a host whenever Prometheus asks."""
 
-    def __init__(self, host: Host, latency: Latency) -> None:
-        self._host, self._latency = host, latency
+    def __init__(self, host: Host) -> None:
+        self._host = host
 
     def collect(self) -> Iterable[Metric]:
-        """All families."""
+        """Yield all metrics of the host."""
         host, counts = self._host, self._host.decisions.counts
         node = {"name": host.config.name, "network": host.config.network, "key": host.key.public}
         yield InfoMetricFamily("byzmab_node", "Which node this is", value=node)
@@ -66,7 +47,6 @@ class HostCollector(Collector):
         yield GaugeMetricFamily("byzmab_round", "t, decisions after the first pulls", host.agent.time)
         yield GaugeMetricFamily("byzmab_epoch", "Starts of this node", host.epoch)
         yield GaugeMetricFamily("byzmab_store_trouble", "1 while state cannot be written", bool(host.store.trouble))
-        yield self._latency.family()
         yield from self._neighbours()
 
     def _neighbours(self) -> Iterable[Metric]:
@@ -78,30 +58,30 @@ class HostCollector(Collector):
         age = GaugeMetricFamily("byzmab_report_age_seconds", "Age of the newest report", labels=["neighbour"])
         steady = self._host.clock.steady()
         refused.add_metric(["", Refusal.STRANGER.value], self._host.strangers)
-        for name, ledger in self._host.neighbourhood.ledgers.items():
+        for name, neighbour in self._host.neighbourhood.neighbours.items():
             sent.add_metric([name], self._host.sent[name])
-            accepted.add_metric([name], ledger.counts[ACCEPTED])
-            for what, count in ledger.counts.items():
+            accepted.add_metric([name], neighbour.counts[ACCEPTED])
+            for what, count in neighbour.counts.items():
                 if what.startswith(f"{REFUSED}: "):
                     refused.add_metric([name, what.removeprefix(f"{REFUSED}: ")], count)
             for fate in Fate:
-                fates.add_metric([name, fate.value], ledger.counts[fate])
-            equivocations = sum(piece.kind == "equivocation" for piece in ledger.evidence)
+                fates.add_metric([name, fate.value], neighbour.counts[fate])
+            equivocations = sum(piece.kind == "equivocation" for piece in neighbour.evidence)
             lies.add_metric([name, "equivocation"], equivocations)
-            lies.add_metric([name, IMPOSSIBLE], ledger.counts[IMPOSSIBLE])
-            if ledger.newest is not None:
-                age.add_metric([name], max(0.0, steady - ledger.steady))
+            lies.add_metric([name, IMPOSSIBLE], neighbour.counts[IMPOSSIBLE])
+            if neighbour.newest is not None:
+                age.add_metric([name], max(0.0, steady - neighbour.steady))
         yield from (sent, accepted, refused, fates, lies, age)
 
 
 class Metrics:
-    """The metrics of one host."""
+    """The metrics of one host: its counters, and the latency that its guard observes."""
 
     def __init__(self, host: Host) -> None:
-        self.latency = Latency()
         self._registry = CollectorRegistry()
-        self._registry.register(HostCollector(host, self.latency))
+        self._registry.register(HostCollector(host))
+        self.latency = latency_histogram(self._registry)
 
     def text(self) -> bytes:
-        """All of them as text."""
+        """All metrics in Prometheus's text format."""
         return generate_latest(self._registry)

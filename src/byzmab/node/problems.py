@@ -16,6 +16,6 @@ PROBLEMS = tuple(STATUS)
 
 
 def problem_of(error: Exception) -> tuple[Problem, dict[str, str]]:
-    """The answer that an error is, and its headers."""
+    """The answer to a request that ended with this error, and its headers."""
     status = STATUS[type(error)]
     return Problem(status, str(error)), {"retry-after": "1"} if status == STATUS[StoreTrouble] else {}

@@ -38,15 +38,15 @@ class Arm(msgspec.Struct, frozen=True):
     """The tally of one arm, and whether it is in use."""
 
     arm: str
-    place: int  # arms are in this order
+    index: int = msgspec.field(name="place")  # arms are in this order
     in_use: bool
     pulls: int
     total: float
     pending: int
 
 
-class Hearing(msgspec.Struct, frozen=True):
-    """The newest word accepted from a key, and what became of all its words."""
+class NeighbourRecord(msgspec.Struct, frozen=True):
+    """The newest report accepted from a key, and what became of all its reports."""
 
     key: str
     frame: bytes | None
@@ -60,13 +60,13 @@ class State(msgspec.Struct):
     facts: dict[str, Any]  # network, key, epoch, reset, round
     arms: list[Arm]
     events: list[Event]
-    hearings: list[Hearing]
+    neighbours: list[NeighbourRecord] = msgspec.field(name="hearings")
     evidence: list[Evidence]
     format: int = FORMAT
 
 
 def new_event_id() -> str:
-    """A name for an event that nobody else gives; those of one time are near each other, which the disk likes."""
+    """A new unique id for an event; ids of one time sort near each other, which is quick on the disk."""
     return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
 
 

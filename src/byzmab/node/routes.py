@@ -33,7 +33,7 @@ from byzmab.node.api import (
 from byzmab.node.decisions import Conflict, TooLate, UnknownEvent
 from byzmab.node.metrics import CONTENT_TYPE
 from byzmab.node.problems import PROBLEMS, STATUS, problem_of
-from byzmab.node.running import RunningNode
+from byzmab.node.runtime import NodeRuntime
 from byzmab.node.store import StoreTrouble
 
 log = logging.getLogger(__name__)
@@ -81,10 +81,10 @@ async def _log(error: Exception, _: Any) -> None:
         log.error("a request failed", exc_info=error)
 
 
-EventId = Annotated[str, Parameter(pattern=EVENT_ID, description="the event that `select` named")]
+EventIdInPath = Annotated[str, Parameter(pattern=EVENT_ID, description="the event that `select` named")]
 
 
-def make_app(node: RunningNode, plugins: Sequence[InitPlugin] = ()) -> Litestar:
+def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
     """The application of a running node; plugins may add to it, such as a page."""
     host = node.host
 
@@ -94,7 +94,7 @@ def make_app(node: RunningNode, plugins: Sequence[InitPlugin] = ()) -> Litestar:
         return await node.select(data.event_id if data is not None else None)
 
     @post("/v1/events/{event_id:str}/reward", status_code=204, responses=_responses(*POSTED, 404, 409, 410))
-    async def reward(event_id: EventId, data: RewardRequest) -> None:
+    async def reward(event_id: EventIdInPath, data: RewardRequest) -> None:
         """Count the reward of an event, once."""
         await node.reward(event_id, data.value)
 

@@ -1,4 +1,4 @@
-"""Where a node keeps its state: one SQLite file, written by one thread, several changes to a commit.
+"""Where a node keeps its state: one SQLite file, one writing thread, group commit.
 
 What is acknowledged is on the disk: a change belongs to a batch, and whoever acknowledges it first waits until that
 batch is committed (WAL, synchronous=FULL). While one batch is being written the next one fills, so a commit carries
@@ -28,10 +28,10 @@ from byzmab.node.database import (
     write_arms,
     write_evidence,
     write_facts,
-    write_hearings,
+    write_neighbours,
 )
 from byzmab.node.evidence import Evidence
-from byzmab.node.records import Arm, Event, Hearing, State
+from byzmab.node.records import Arm, Event, NeighbourRecord, State
 
 REMEMBERED = 1_000_000  # settled events; a reward for an older one is unknown
 PRUNED = 1_000  # events between two looks for what may be forgotten
@@ -52,13 +52,13 @@ class Batch:
     settled: list[tuple[int, float | None, float, str]] = field(default_factory=list)  # state, value, when, event
     tallies: dict[str, Arm] = field(default_factory=dict)  # the newest of each arm
     facts: dict[str, Any] = field(default_factory=dict)
-    hearings: dict[str, Hearing] = field(default_factory=dict)  # the newest of each key
+    neighbours: dict[str, NeighbourRecord] = field(default_factory=dict)  # the newest of each key
     evidence: list[Evidence] = field(default_factory=list)
     urgent: bool = False  # somebody waits for it
     since: float = 0.0  # monotonic time of its first change, 0 while it is empty
 
 
-class Store:
+class NodeStore:
     """The state of one node on disk."""
 
     def __init__(self, directory: str | Path, network: str, public: str) -> None:
@@ -66,7 +66,7 @@ class Store:
         self.trouble: str | None = None  # why the last batch could not be written
         self.durable = 0  # the number of the newest batch that is on the disk
         self._batch = Batch(1)
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
         self._watch: Callable[[], None] = lambda: None
         self._closing = False
         self._lock = lock_directory(Path(directory))
@@ -89,14 +89,14 @@ class Store:
             return load_state(self._reader, settled=False)
 
     def event(self, event_id: str) -> Event | None:
-        """An event that is on the disk."""
+        """The event of an id, or None if the disk does not hold it."""
         row = self._reader.execute(f"SELECT {EVENT} FROM events WHERE event_id = ?", (event_id,)).fetchone()
         return None if row is None else event_of(row)
 
     # changing
 
     def raise_epoch(self) -> int:
-        """Begin a new epoch, and return when that is on the disk: before the first signature after a start."""
+        """Raise the epoch by one; return it once it is on the disk. Call before the first signature after a start."""
         epoch = int(self.load().facts["epoch"]) + 1
         with self.changing() as batch:
             batch.facts["epoch"] = epoch
@@ -105,41 +105,41 @@ class Store:
 
     @contextmanager
     def changing(self, urgent: bool = True) -> Iterator[Batch]:
-        """The batch that takes the next changes; leave the block quickly."""
-        with self._news:
+        """Yield the batch that takes the next changes, under the lock: leave the block quickly."""
+        with self._changed:
             batch = self._batch
             yield batch
             batch.since = batch.since or time.monotonic()
             if urgent and not batch.urgent:
                 batch.urgent = True
-                self._news.notify_all()
+                self._changed.notify_all()
 
     @property
     def pending(self) -> int:
-        """The number of the batch that is to be durable before what was changed so far may be acknowledged."""
+        """The number of the batch that must be durable before the changes so far may be acknowledged."""
         return self._batch.number if self._batch.urgent else self._batch.number - 1
 
     def watch(self, callback: Callable[[], None]) -> None:
-        """Call back, from the writing thread, whenever `durable` or `trouble` changed."""
+        """Have `callback` called from the writing thread whenever `durable` or `trouble` changed."""
         self._watch = callback
 
     def flush(self) -> None:
         """Wait until all changes so far are on the disk, or raise StoreTrouble."""
-        with self._news:
+        with self._changed:
             self._batch.urgent = self._batch.urgent or bool(self._batch.since)
             wanted = self.pending
-            self._news.notify_all()
-            self._news.wait_for(lambda: self.durable >= wanted or self.trouble)
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self.durable >= wanted or self.trouble)
             if self.durable < wanted:
                 raise StoreTrouble(self.trouble)
 
     def close(self) -> None:
-        """Write what is left, and end."""
-        with self._news:
+        """Write what is left, then close the file."""
+        with self._changed:
             if self._closing:
                 return
             self._closing = True
-            self._news.notify_all()
+            self._changed.notify_all()
         self._writer.join()
         self._reader.close()
         self._connection.close()
@@ -151,9 +151,9 @@ class Store:
         while (batch := self._next_batch()) is not None:
             while True:
                 self.trouble = self._commit(batch)
-                with self._news:
+                with self._changed:
                     self.durable = self.durable if self.trouble else batch.number
-                    self._news.notify_all()
+                    self._changed.notify_all()
                     closing = self._closing
                 self._watch()
                 if not self.trouble or closing:
@@ -161,8 +161,8 @@ class Store:
                 time.sleep(RETRY)
 
     def _next_batch(self) -> Batch | None:
-        """The batch to write next, once somebody waits for it or it is old enough; None at the end."""
-        with self._news:
+        """Wait until a batch is urgent or old enough, and return it; None at the end, when all is written."""
+        with self._changed:
             while True:
                 batch, left = self._batch, None
                 if batch.since and not batch.urgent:
@@ -172,10 +172,10 @@ class Store:
                     return batch
                 if self._closing:
                     return None
-                self._news.wait(left)
+                self._changed.wait(left)
 
     def _commit(self, batch: Batch) -> str | None:
-        """Write a batch; why it could not be, or None."""
+        """Write a batch; return None, or the reason why it could not be written."""
         connection = self._connection
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -200,7 +200,7 @@ def _apply(connection: sqlite3.Connection, batch: Batch) -> None:
         run_many("UPDATE events SET state = ?, value = ?, settled = ? WHERE event_id = ?", batch.settled)
     write_arms(connection, list(batch.tallies.values()))
     write_facts(connection, batch.facts)
-    write_hearings(connection, list(batch.hearings.values()))
+    write_neighbours(connection, list(batch.neighbours.values()))
     write_evidence(connection, batch.evidence)
 
 
@@ -214,7 +214,7 @@ def export_state(directory: str | Path) -> State:
 
 
 def import_state(directory: str | Path, network: str, state: State) -> None:
-    """Begin a data directory with an exported state.
+    """Make a data directory from an exported state.
 
     The node may have gone on after the export, so its next epoch is one it cannot have used, and is announced as
     one in which the tallies began anew.

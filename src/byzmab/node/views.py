@@ -5,7 +5,7 @@ from byzmab.core.filters.fates import Fate
 from byzmab.core.policies import POLICIES
 from byzmab.node.api import ArmsAnswer, ArmState, NodeState, Peer, PeersAnswer
 from byzmab.node.host import Host
-from byzmab.node.neighbours import ACCEPTED, IMPOSSIBLE, REFUSED, Ledger
+from byzmab.node.neighbours import ACCEPTED, IMPOSSIBLE, REFUSED, NeighbourState
 
 
 def arms(host: Host) -> ArmsAnswer:
@@ -50,26 +50,26 @@ def state(host: Host) -> NodeState:
 def peers(host: Host) -> PeersAnswer:
     """The neighbours of a host."""
     fates = host.agent.explain()
-    ledgers = host.neighbourhood.ledgers.items()
-    return PeersAnswer([_peer(host, ledger, fates.get(name, {})) for name, ledger in ledgers])
+    neighbours = host.neighbourhood.neighbours.items()
+    return PeersAnswer([_peer(host, neighbour, fates.get(name, {})) for name, neighbour in neighbours])
 
 
-def _peer(host: Host, ledger: Ledger, fates: dict[str | int, Fate]) -> Peer:
-    neighbour, counts = ledger.neighbour, ledger.counts
-    word = ledger.newest.word if ledger.newest is not None else None
+def _peer(host: Host, neighbour: NeighbourState, fates: dict[str | int, Fate]) -> Peer:
+    settings, counts = neighbour.settings, neighbour.counts
+    newest = neighbour.newest.signed if neighbour.newest is not None else None
     silence = dict.fromkeys(host.agent.arms, Fate.SILENT)
     return Peer(
-        name=neighbour.name,
-        key=neighbour.key,
-        endpoint=neighbour.endpoint,
-        hears=neighbour.hears,
-        tells=neighbour.tells,
-        expelled=ledger.expelled,
-        epoch=None if word is None else word.epoch,
-        seq=None if word is None else word.seq,
-        age=None if word is None else max(0.0, host.clock.steady() - ledger.steady),
-        pulls={} if word is None else dict(zip(word.arms, word.pulls, strict=True)),
-        means={} if word is None else dict(zip(word.arms, word.means, strict=True)),
+        name=settings.name,
+        key=settings.key,
+        endpoint=settings.endpoint,
+        hears=settings.hears,
+        tells=settings.tells,
+        expelled=neighbour.expelled,
+        epoch=None if newest is None else newest.epoch,
+        seq=None if newest is None else newest.seq,
+        age=None if newest is None else max(0.0, host.clock.steady() - neighbour.steady),
+        pulls={} if newest is None else dict(zip(newest.arms, newest.pulls, strict=True)),
+        means={} if newest is None else dict(zip(newest.arms, newest.means, strict=True)),
         fates={str(arm): fate for arm, fate in (fates or silence).items()},
         accepted=counts[ACCEPTED],
         rejected=counts[REFUSED],
@@ -85,5 +85,5 @@ def _peer(host: Host, ledger: Ledger, fates: dict[str | int, Fate]) -> Peer:
         unused=counts[Fate.UNUSED],
         silent=counts[Fate.SILENT],
         impossible=counts[IMPOSSIBLE],
-        evidence=ledger.evidence,
+        evidence=neighbour.evidence,
     )

@@ -1,8 +1,8 @@
 """What goes over the wire: signed frames, and the checks that a frame must pass before anything believes it.
 
 A frame is signature(64) ‖ body. The signature is of DOMAIN ‖ body, the body exactly as received. A body is msgpack,
-an array that begins with its kind: a *word*, one agent's report with its place in time, or an *exhibit*, frames of a
-third agent that two neighbours compare.
+an array that begins with its kind: "word", one agent's report with its header, or "exhibit", frames of a third agent
+that two neighbours compare. The header's (epoch, seq) is the report's version.
 """
 
 import hashlib
@@ -17,11 +17,11 @@ from byzmab.core.report import Report
 from byzmab.node.identity import KEY_BYTES, SIGNATURE_BYTES, Key, verify
 from byzmab.node.transport.base import MOST_BYTES
 
-VERSION = 1
+PROTOCOL = 1
 DOMAIN = b"byzmab frame 1\n"
 MOST_ARMS = 1_000
 MOST_LETTERS = 128  # of an arm's or a network's name
-MOST_MARKS = 64  # of one word
+MOST_MARKS = 64  # of one report
 MOST_PULLS = 2**53  # beyond it floats skip whole numbers
 MOST_COUNT = 2**63 - 1  # of an epoch or a sequence number
 DIGEST_BYTES = 32
@@ -33,7 +33,7 @@ class Refusal(StrEnum):
     OVERSIZED = "oversized"
     MALFORMED = "malformed"
     SIGNATURE = "bad signature"
-    VERSION = "other version"
+    PROTOCOL = "other version"
     NETWORK = "other network"
     SENDER = "forged sender"
     ARMS = "bad arms"
@@ -53,18 +53,18 @@ class Refused(Exception):
 
 
 class Mark(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True):
-    """Which word of another agent one has lately accepted: a witness of what that agent said."""
+    """Witness mark: which report of another agent was accepted lately."""
 
     sender: bytes
     epoch: int
     seq: int
-    digest: bytes  # of the word's body
+    digest: bytes  # of the report's body
 
 
-class Word(msgspec.Struct, array_like=True, frozen=True, tag="word", forbid_unknown_fields=True):
-    """One agent's report, and its place in time."""
+class SignedReport(msgspec.Struct, array_like=True, frozen=True, tag="word", forbid_unknown_fields=True):
+    """One agent's report with its header and witness marks."""
 
-    version: int
+    protocol: int
     network: str
     sender: bytes
     epoch: int  # raised at every start, and stored before the first signature
@@ -77,8 +77,8 @@ class Word(msgspec.Struct, array_like=True, frozen=True, tag="word", forbid_unkn
     marks: list[Mark]
 
     @property
-    def place(self) -> tuple[int, int]:
-        """What must rise from word to word: (epoch, seq)."""
+    def version(self) -> tuple[int, int]:
+        """(epoch, seq), which rises from report to report."""
         return self.epoch, self.seq
 
     @property
@@ -87,19 +87,22 @@ class Word(msgspec.Struct, array_like=True, frozen=True, tag="word", forbid_unkn
         return Report(np.array(self.pulls, np.float64), np.array(self.means, np.float64), tuple(self.arms))
 
 
-class Exhibit(msgspec.Struct, array_like=True, frozen=True, tag="exhibit", forbid_unknown_fields=True):
-    """Frames of a third agent: each is its own proof, whoever passes it on."""
+class EvidenceMessage(msgspec.Struct, array_like=True, frozen=True, tag="exhibit", forbid_unknown_fields=True):
+    """Frames of a third agent; each proves itself by its signature, whoever passes it on."""
 
-    version: int
+    protocol: int
     network: str
     sender: bytes  # who passes them on
     frames: list[bytes]
 
 
-class Accepted(NamedTuple):
-    """A word as it came: checked, with the frame that proves it."""
+Body = SignedReport | EvidenceMessage
 
-    word: Word
+
+class Accepted(NamedTuple):
+    """A checked report, with the frame that proves who signed it."""
+
+    signed: SignedReport
     frame: bytes
 
     @property
@@ -109,15 +112,15 @@ class Accepted(NamedTuple):
 
     @property
     def mark(self) -> Mark:
-        """The witness mark of this word."""
-        return Mark(self.word.sender, self.word.epoch, self.word.seq, self.digest)
+        """The witness mark of this report."""
+        return Mark(self.signed.sender, self.signed.epoch, self.signed.seq, self.digest)
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder: msgspec.msgpack.Decoder[Word | Exhibit] = msgspec.msgpack.Decoder(Word | Exhibit)
+_decoder: msgspec.msgpack.Decoder[Body] = msgspec.msgpack.Decoder(Body)
 
 
-def seal(key: Key, body: Word | Exhibit) -> bytes:
+def seal(key: Key, body: Body) -> bytes:
     """The frame of a body."""
     encoded = _encoder.encode(body)
     return key.sign(DOMAIN + encoded) + encoded
@@ -128,7 +131,7 @@ def digest_of(frame: bytes) -> bytes:
     return hashlib.sha256(memoryview(frame)[SIGNATURE_BYTES:]).digest()
 
 
-def unseal(frame: bytes, public: bytes, network: str) -> Word | Exhibit:
+def unseal(frame: bytes, public: bytes, network: str) -> Body:
     """The body of a frame that the holder of a public key signed for a network, or Refused."""
     if len(frame) > MOST_BYTES:
         raise Refused(Refusal.OVERSIZED)
@@ -142,15 +145,15 @@ def unseal(frame: bytes, public: bytes, network: str) -> Word | Exhibit:
     except (msgspec.MsgspecError, ValueError, RecursionError):  # ValueError: text that is not UTF-8
         raise Refused(Refusal.MALFORMED) from None
     _check_origin(body, public, network)
-    if isinstance(body, Word):
-        _check_word(body)
+    if isinstance(body, SignedReport):
+        _check_report(body)
     return body
 
 
-def unseal_word(frame: bytes, public: bytes, network: str) -> Word:
-    """The same where nothing but a word will do."""
+def unseal_report(frame: bytes, public: bytes, network: str) -> SignedReport:
+    """The report in a frame, or Refused; any other kind of body is malformed."""
     body = unseal(frame, public, network)
-    if not isinstance(body, Word):
+    if not isinstance(body, SignedReport):
         raise Refused(Refusal.MALFORMED)
     return body
 
@@ -163,35 +166,38 @@ def sender_of(frame: bytes) -> bytes:
         raise Refused(Refusal.MALFORMED) from None
 
 
-def _check_origin(body: Word | Exhibit, public: bytes, network: str) -> None:
-    if body.version != VERSION:
-        raise Refused(Refusal.VERSION)
+def _check_origin(body: Body, public: bytes, network: str) -> None:
+    if body.protocol != PROTOCOL:
+        raise Refused(Refusal.PROTOCOL)
     if body.network != network:
         raise Refused(Refusal.NETWORK)
     if body.sender != public:
         raise Refused(Refusal.SENDER)
 
 
-def _check_word(word: Word) -> None:
-    arms = word.arms
-    if not len(arms) == len(word.pulls) == len(word.means) == len(set(arms)) or len(arms) > MOST_ARMS:
+def _check_report(report: SignedReport) -> None:
+    arms = report.arms
+    if not len(arms) == len(report.pulls) == len(report.means) == len(set(arms)) or len(arms) > MOST_ARMS:
         raise Refused(Refusal.ARMS)
     if not all(0 < len(arm) <= MOST_LETTERS for arm in arms):
         raise Refused(Refusal.ARMS)
     # a mean that is no number fails every comparison
-    if not all(0.0 <= mean <= 1.0 for mean in word.means) or not all(0 <= count <= MOST_PULLS for count in word.pulls):
+    if not all(0.0 <= mean <= 1.0 for mean in report.means):
         raise Refused(Refusal.NUMBERS)
-    counts = (word.epoch, word.seq, word.reset, *(number for mark in word.marks for number in (mark.epoch, mark.seq)))
-    if not all(0 <= count <= MOST_COUNT for count in counts) or not abs(word.time) < MOST_PULLS:
+    if not all(0 <= count <= MOST_PULLS for count in report.pulls):
         raise Refused(Refusal.NUMBERS)
-    if len(word.marks) > MOST_MARKS or not all(
-        len(mark.sender) == KEY_BYTES and len(mark.digest) == DIGEST_BYTES for mark in word.marks
+    counts = [report.epoch, report.seq, report.reset]
+    counts += [number for mark in report.marks for number in (mark.epoch, mark.seq)]
+    if not all(0 <= count <= MOST_COUNT for count in counts) or not abs(report.time) < MOST_PULLS:
+        raise Refused(Refusal.NUMBERS)
+    if len(report.marks) > MOST_MARKS or not all(
+        len(mark.sender) == KEY_BYTES and len(mark.digest) == DIGEST_BYTES for mark in report.marks
     ):
         raise Refused(Refusal.MALFORMED)
 
 
-class Place(NamedTuple):
-    """What a word says of itself besides its report."""
+class Header(NamedTuple):
+    """Who signs a report, for which network, and its version (epoch, seq)."""
 
     network: str
     sender: bytes
@@ -201,11 +207,12 @@ class Place(NamedTuple):
     reset: int
 
 
-def word_of(place: Place, report: Report, marks: list[Mark]) -> Word:
-    """A report as a word; an arm on which a liar says no finite number is left out, which is silence on it."""
+def signed_report(header: Header, report: Report, marks: list[Mark]) -> SignedReport:
+    """A report with header and marks, ready to be sealed; arms without finite numbers are left out."""
     rows = [
         (arm, int(min(max(count, 0.0), MOST_PULLS)), mean)
         for arm, count, mean in zip(report.arms, report.pulls.tolist(), report.means.tolist(), strict=True)
         if math.isfinite(count) and math.isfinite(mean)
     ]
-    return Word(VERSION, *place, [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], marks)
+    arms, pulls, means = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
+    return SignedReport(PROTOCOL, *header, arms, pulls, means, marks)

@@ -1,4 +1,4 @@
-"""Playing for a page: all runs side by side, block by block, each block a frame of what is new."""
+"""Playing an experiment for a page: all runs side by side, block by block, with an update after each block."""
 
 import os
 import threading
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from byzmab.core.report import Floats
-from byzmab.dashboard.lab.witness import Witness, why_no_bound
+from byzmab.dashboard.lab.sampled_run import SampledRun, why_no_bound
 from byzmab.paper.figures import alone
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import REPORT_BYTES_PER_ARM
@@ -18,7 +18,7 @@ from byzmab.simulation.run import Stopped
 from byzmab.simulation.stage import Stage, grid_of
 
 FRAMES = 50  # of a whole run: to call compiled code takes a fifth of a millisecond, and each run is called once a frame
-Frame = dict[str, Any]
+Update = dict[str, Any]  # of the page's curves
 
 
 class Playing:
@@ -29,16 +29,16 @@ class Playing:
         self._stop = threading.Event()
 
     def stop(self) -> None:
-        """End soon."""
+        """Have `updates` end within a block."""
         self._stop.set()
 
-    def frames(self) -> Iterator[Frame]:
-        """Play; after each block, what is new since the one before. Ends early when stopped."""
+    def updates(self) -> Iterator[Update]:
+        """Play; yield after each block what is new since the one before. Ends early when stopped."""
         experiment, began = self.experiment, time.perf_counter()
         runs = range(experiment.runs)
         others = alone(experiment)
         stages, solo = ([Stage(each, run) for run in runs] for each in (experiment, others))
-        witness = Witness(experiment)
+        sampled = SampledRun(experiment)
         grid = grid_of(experiment.horizon, experiment.record)
         rounds, done = -(-experiment.horizon // FRAMES), 0
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -46,7 +46,7 @@ class Playing:
                 before, done = done, min(done + rounds, experiment.horizon)
                 try:
                     list(pool.map(lambda stage, until=done: self._play(stage, until), [*stages, *solo]))
-                    self._play(witness, done)  # plain Python, which beside the others would keep them waiting
+                    self._play(sampled, done)  # plain Python, which beside the others would keep them waiting
                 except Stopped:
                     return
                 new = slice(*np.searchsorted(grid, (before, done), "right"))
@@ -55,15 +55,15 @@ class Playing:
                     "rounds": grid[new].tolist(),
                     "regret": _spread(stages, new),
                     "solo": _spread(solo, new),
-                    "bound": witness.bound[new],
+                    "bound": sampled.bound[new],
                     "shares": self._shares(stages, done),
                     "messages": float(np.mean([stage.board.record["messages"] for stage in stages])),
-                    "fates": witness.counts(),
-                    "looked": witness.looked,
+                    "fates": sampled.counts(),
+                    "looked": sampled.looked,
                     "seconds": time.perf_counter() - began,
                 }
 
-    def _play(self, stage: Stage | Witness, until: int) -> None:
+    def _play(self, stage: Stage | SampledRun, until: int) -> None:
         if self._stop.is_set():
             raise Stopped
         stage.play(until)
@@ -75,7 +75,7 @@ class Playing:
 
 
 def announce(experiment: Experiment) -> dict[str, Any]:
-    """What is known before the first frame."""
+    """What is known of an experiment before its first update."""
     parts, missing = experiment.parts, why_no_bound(experiment)
     bound = "the paper's upper bound, from the g recorded in the first run"
     return {

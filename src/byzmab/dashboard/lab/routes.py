@@ -15,9 +15,9 @@ from litestar.response import File, ServerSentEvent, ServerSentEventMessage
 from byzmab.core.errors import BadInput
 from byzmab.dashboard.lab.examples import examples
 from byzmab.dashboard.lab.playing import Playing, announce
+from byzmab.dashboard.lab.round_view import step
 from byzmab.dashboard.lab.setup import describe, read_setup, usual
-from byzmab.dashboard.lab.sight import step
-from byzmab.dashboard.serving import make_site, page
+from byzmab.dashboard.pages import make_site, page
 from byzmab.simulation.catalogue import catalogue
 from byzmab.simulation.experiment import PLUGINS
 from byzmab.simulation.settings import ABOUT
@@ -39,7 +39,7 @@ class Step(Setup, forbid_unknown_fields=True):
     agent: int
 
 
-class Problem(msgspec.Struct):
+class SetupProblem(msgspec.Struct):
     """What was wrong, and with which setting, if it was one."""
 
     detail: str
@@ -50,21 +50,21 @@ class Busy(Exception):
     """Too much is being played already."""
 
 
-def _problem(error: BadInput) -> Problem:
+def _problem(error: BadInput) -> SetupProblem:
     first = str(error).partition(" ")[0]
-    return Problem(str(error), first if first in ABOUT else None)
+    return SetupProblem(str(error), first if first in ABOUT else None)
 
 
-def _refusal(_: Request[Any, Any, Any], error: BadInput) -> Response[Problem]:
+def _refusal(_: Request[Any, Any, Any], error: BadInput) -> Response[SetupProblem]:
     return Response(_problem(error), status_code=400)
 
 
-def _busy(_: Request[Any, Any, Any], error: Busy) -> Response[Problem]:
-    return Response(Problem(str(error)), status_code=429)
+def _busy(_: Request[Any, Any, Any], error: Busy) -> Response[SetupProblem]:
+    return Response(SetupProblem(str(error)), status_code=429)
 
 
-def _wrong(_: Request[Any, Any, Any], error: HTTPException) -> Response[Problem]:
-    return Response(Problem(error.detail), status_code=error.status_code)
+def _wrong(_: Request[Any, Any, Any], error: HTTPException) -> Response[SetupProblem]:
+    return Response(SetupProblem(error.detail), status_code=error.status_code)
 
 
 @cache
@@ -76,7 +76,7 @@ def _menu() -> bytes:
 
 
 def make_app() -> Litestar:
-    """The lab."""
+    """The lab's application."""
     playing: set[Playing] = set()
 
     @get("/")
@@ -90,7 +90,7 @@ def make_app() -> Litestar:
 
     @post("/lab/check", status_code=200)
     async def check(data: JSONBody[Setup]) -> dict[str, Any]:
-        """What is to be known of a set-up before it is played; what is wrong with it is an answer like any other."""
+        """Describe a set-up before it is played, or say what is wrong with it; the status is 200 in both cases."""
         try:
             return await asyncio.to_thread(lambda: describe(read_setup(data.settings)))
         except BadInput as error:
@@ -114,13 +114,13 @@ def make_app() -> Litestar:
 
 
 async def _messages(game: Playing, playing: set[Playing]) -> AsyncIterator[ServerSentEventMessage]:
-    """What a page hears of an experiment that is played; it is played no longer than somebody listens."""
+    """Yield the events of an experiment while it is played; closing the stream stops it."""
     playing.add(game)
     try:
         yield _message("begin", await asyncio.to_thread(announce, game.experiment))
-        frames = game.frames()
-        while (frame := await asyncio.to_thread(next, frames, None)) is not None:
-            yield _message("frame", frame)
+        updates = game.updates()
+        while (update := await asyncio.to_thread(next, updates, None)) is not None:
+            yield _message("frame", update)
         yield _message("end", {})
     except BadInput as error:
         yield _message("trouble", {"detail": str(error)})

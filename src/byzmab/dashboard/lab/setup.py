@@ -1,4 +1,4 @@
-"""Set-ups: what the page sends as text, made an experiment that the lab can play, and what is told of it."""
+"""Set-ups: the texts that the page sends, checked and made an experiment, and the description of it."""
 
 import shlex
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def read_setup(texts: Texts) -> Experiment:
 
 
 def _check_registered(kind: str, text: str) -> None:
-    """A link must not make anybody's machine import or read a file: plug-ins of one's own are left out."""
+    """BadInput unless a plug-in is registered: a link must not make a machine import or read a file."""
     name, known = text.partition(":")[0], PLUGINS[kind].entries
     if name not in known:
         raise unknown(kind, name, known)

@@ -3,7 +3,7 @@
 from litestar import get
 from litestar.response import File
 
-from byzmab.dashboard.serving import Pages, page
+from byzmab.dashboard.pages import Pages, page
 
 
 @get("/")
@@ -13,5 +13,5 @@ async def node_page() -> File:
 
 
 def node_pages() -> Pages:
-    """What a node's service is given to serve a page."""
+    """The plug-in that adds its page to a node."""
     return Pages([node_page])

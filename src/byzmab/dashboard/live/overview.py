@@ -16,15 +16,15 @@ from litestar.response import File, ServerSentEvent, ServerSentEventMessage
 
 from byzmab.attacks import ATTACKS
 from byzmab.core.errors import BadInput
-from byzmab.dashboard.serving import make_site, page
-from byzmab.node.network import Network
-from byzmab.node.traffic import Traffic
+from byzmab.dashboard.pages import make_site, page
+from byzmab.testbed.network import Network
+from byzmab.testbed.traffic import Traffic
 
 REFRESH = 1.0  # seconds between two looks at the nodes
 
 
-class Deed(StrEnum):
-    """What can be done to one agent; each is a method of Network."""
+class Action(StrEnum):
+    """What can be done to one agent; each names a method of Network."""
 
     KILL = "kill"
     RESTART = "restart"
@@ -34,10 +34,10 @@ class Deed(StrEnum):
     THAW = "thaw"
 
 
-class DeedRequest(msgspec.Struct, forbid_unknown_fields=True):
+class ActionRequest(msgspec.Struct, forbid_unknown_fields=True):
     """Do something to an agent, numbered from 1."""
 
-    deed: Deed
+    action: Action = msgspec.field(name="deed")
     agent: int
 
 
@@ -48,7 +48,7 @@ class AttackRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Watch:
-    """A network and its traffic as the page sees them; the nodes are asked once, however many look."""
+    """A network and its traffic for the page; the nodes are asked once, however many pages are open."""
 
     def __init__(self, network: Network, traffic: Traffic) -> None:
         self._network, self._traffic = network, traffic
@@ -58,11 +58,11 @@ class Watch:
 
     def about(self) -> bytes:
         """What does not change: the agents, who hears whom, and how they decide."""
-        founded = self._network.founded
-        plot, settings = founded.plot, founded.settings
-        edges = [[sender + 1, i + 1] for i, senders in enumerate(plot.graph) for sender in senders]
-        agents = [{"agent": one.number, "name": one.name, "url": one.url, "lies": one.lies} for one in founded.members]
-        rules = {"f": plot.f, "kappa": plot.kappa, "filter": settings.filter, "policy": settings.policy}
+        plan, members = self._network.deployment.plan, self._network.members
+        edges = [[sender + 1, i + 1] for i, senders in enumerate(plan.graph) for sender in senders]
+        agents = [{"agent": one.number, "name": one.name, "url": one.url, "lies": one.lies} for one in members]
+        policy = self._network.deployment.policy
+        rules = {"f": plan.f, "kappa": plan.kappa, "filter": plan.filter, "policy": policy}
         return json.dumps({"agents": agents, "edges": edges, "attacks": self._attacks, **rules}).encode()
 
     def summary(self) -> bytes:
@@ -73,14 +73,14 @@ class Watch:
                 self._seen = time.monotonic()
             return self._summary
 
-    def do(self, deed: Deed, agent: int) -> None:
+    def do(self, action: Action, agent: int) -> None:
         """Do something to an agent; returns when it is done."""
         with self._acting:
-            getattr(self._network, deed)(agent)
+            getattr(self._network, action)(agent)
         self._seen = float("-inf")
 
     def set_attack(self, attack: str) -> None:
-        """Have the liars lie in another way: one that is listed, so that no page makes us load a file."""
+        """Change the attack; only listed ones, so that no page makes us load a file."""
         if attack not in self._attacks:
             raise BadInput(f"attack {attack!r} is not known here; allowed: {', '.join(self._attacks)}")
         with self._acting:
@@ -110,9 +110,9 @@ def make_overview(network: Network, traffic: Traffic) -> Litestar:
         return ServerSentEvent(_messages(watch))
 
     @post("/network/deeds", status_code=204)
-    async def deeds(data: JSONBody[DeedRequest]) -> None:
+    async def act(data: JSONBody[ActionRequest]) -> None:
         """Hurt or mend an agent."""
-        await asyncio.to_thread(watch.do, data.deed, data.agent)
+        await asyncio.to_thread(watch.do, data.action, data.agent)
 
     @post("/network/attack", status_code=204)
     async def attack(data: JSONBody[AttackRequest]) -> None:
@@ -120,7 +120,7 @@ def make_overview(network: Network, traffic: Traffic) -> Litestar:
         await asyncio.to_thread(watch.set_attack, data.attack)
 
     handlers = {BadInput: _refusal, HTTPException: _wrong}
-    return make_site([overview_page, stream, deeds, attack], exception_handlers=handlers)
+    return make_site([overview_page, stream, act, attack], exception_handlers=handlers)
 
 
 async def _messages(watch: Watch) -> AsyncIterator[ServerSentEventMessage]:

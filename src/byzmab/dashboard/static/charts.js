@@ -24,7 +24,7 @@ export function plain(text) {
 }
 
 export function translucent(hex, share) {
-  const [r, g, b] = [1, 3, 5].map((place) => parseInt(hex.slice(place, place + 2), 16));
+  const [r, g, b] = [1, 3, 5].map((start) => parseInt(hex.slice(start, start + 2), 16));
   return `rgba(${r},${g},${b},${share})`;
 }
 

@@ -1,16 +1,7 @@
 // What one takes along: the link, the command, the experiment file, the data and the figure.
 
 import { download } from "./charts.js";
-
-const by = (id) => document.getElementById(id);
-
-function save(text, type, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
+import { by, save } from "./dom.js";
 
 function quoted(text) {
   return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -21,7 +12,7 @@ export function toCsv(setups, played) {
   const rows = ["experiment,round,regret_mean,regret_std,alone_mean,alone_std,bound"];
   for (const setup of played) {
     const { rounds, mean, std, soloMean, soloStd, bound } = setup.result, name = quoted(setups.name(setup));
-    rounds.forEach((round, place) => rows.push([name, round, mean[place], std[place] ?? "", soloMean[place], soloStd[place] ?? "", bound[place] ?? ""].join(",")));
+    rounds.forEach((round, i) => rows.push([name, round, mean[i], std[i] ?? "", soloMean[i], soloStd[i] ?? "", bound[i] ?? ""].join(",")));
   }
   return `${rows.join("\n")}\n`;
 }

@@ -1,5 +1,6 @@
 // The form: one control per setting, in words, with what is wrong marked at the field.
 
+import { make, makeSvg } from "./dom.js";
 import { drawNetwork, edgesText, toggled } from "./network.js";
 
 const LABELS = {
@@ -17,13 +18,6 @@ const GROUPS = [
 const MORE = ["algorithm", "rewards", "memory", "subset", "epoch", "delay", "seed", "record"];
 const CHOICES = ["graph", "attack", "filter", "policy", "algorithm"]; // a name, and perhaps parameters behind a colon
 const NUMBERS = ["agents", "byzantine", "f", "horizon", "runs", "memory", "subset", "epoch", "delay", "seed", "record"];
-
-function make(name, attributes = {}, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-}
 
 export class Form {
   // `changed(settings)` is called with the settings that are not as usual, after every edit.
@@ -54,14 +48,14 @@ export class Form {
     else control = make("input", { id, autocomplete: "off", spellcheck: "false", "aria-describedby": described, placeholder: this.menu.usual[name], ...(NUMBERS.includes(name) ? { inputmode: "numeric" } : {}) });
     const parts = name === "time_varying" ? [control, label] : [label, control];
     const field = make("div", { class: `field ${width} ${name === "time_varying" ? "check" : ""}`, "data-setting": name }, ...parts);
-    let knob = null;
+    let params = null;
     if (CHOICES.includes(name)) {
-      knob = make("input", { id: `${id}-knob`, "aria-label": `${LABELS[name]}: parameters`, autocomplete: "off", spellcheck: "false", hidden: "" });
-      field.append(knob);
+      params = make("input", { id: `${id}-params`, "aria-label": `${LABELS[name]}: parameters`, autocomplete: "off", spellcheck: "false", hidden: "" });
+      field.append(params);
       control.addEventListener("change", () => this.suggest(name));
     }
     field.append(help, error);
-    this.controls[name] = { control, knob, help, error };
+    this.controls[name] = { control, params, help, error };
     return field;
   }
 
@@ -71,10 +65,7 @@ export class Form {
   }
 
   makeDrawing() {
-    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    svg.setAttribute("class", "network");
-    svg.setAttribute("role", "group");
-    svg.setAttribute("aria-label", "The graph: choose two agents in turn to connect or part them");
+    const svg = makeSvg("svg", { class: "network", role: "group", "aria-label": "The graph: choose two agents in turn to connect or part them" });
     const connect = make("select", { id: "connect" }, make("option", { value: "both" }, "both ways"), make("option", { value: "one" }, "one way: the first tells the second"));
     const legend = make("div", { class: "legend" }, make("span", {}, "○ honest"), make("span", {}, "□ lies"), make("span", { id: "graph-note" }));
     const how = make("p", { class: "muted" }, "Click an edge to cut it, or two agents in turn to connect them.");
@@ -89,17 +80,17 @@ export class Form {
   }
 
   suggest(kind) {
-    const { control, knob } = this.controls[kind];
-    if (kind === "graph" && control.value === "edges" && this.shown) knob.value = edgesText(this.shown.agents, this.shown.edges).slice(6);
-    else knob.value = kind === "graph" ? this.example(kind, control.value) : "";
-    this.showKnob(kind);
+    const { control, params } = this.controls[kind];
+    if (kind === "graph" && control.value === "edges" && this.shown) params.value = edgesText(this.shown.agents, this.shown.edges).slice(6);
+    else params.value = kind === "graph" ? this.example(kind, control.value) : "";
+    this.showParams(kind);
   }
 
-  showKnob(kind) {
-    const { control, knob, help } = this.controls[kind];
+  showParams(kind) {
+    const { control, params, help } = this.controls[kind];
     const entry = this.menu.kinds[kind][control.value] ?? { about: "", parameters: "" };
-    knob.hidden = !entry.parameters;
-    knob.placeholder = this.example(kind, control.value);
+    params.hidden = !entry.parameters;
+    params.placeholder = this.example(kind, control.value);
     help.textContent = [entry.about, entry.parameters].filter(Boolean).join(" ");
   }
 
@@ -107,18 +98,18 @@ export class Form {
   fill(setup, name) {
     this.label.value = setup.label;
     this.label.placeholder = name;
-    for (const [setting, { control, knob }] of Object.entries(this.controls)) {
+    for (const [setting, { control, params }] of Object.entries(this.controls)) {
       const text = setup.settings[setting] ?? this.menu.usual[setting];
       if (setting === "time_varying") control.checked = text === "true";
-      else if (knob) {
+      else if (params) {
         const [choice, ...rest] = text.split(":");
         control.value = choice;
         if (control.selectedIndex < 0) { // a name that nobody knows stays to be seen, and to be refused
           control.append(make("option", { value: choice }, choice));
           control.value = choice;
         }
-        knob.value = rest.join(":");
-        this.showKnob(setting);
+        params.value = rest.join(":");
+        this.showParams(setting);
       } else control.value = ["agents", "f", "subset"].includes(setting) && !(setting in setup.settings) ? "" : text;
     }
   }
@@ -126,10 +117,10 @@ export class Form {
   // The settings that are not as usual.
   read() {
     const settings = {};
-    for (const [name, { control, knob }] of Object.entries(this.controls)) {
+    for (const [name, { control, params }] of Object.entries(this.controls)) {
       let text;
       if (name === "time_varying") text = String(control.checked);
-      else if (knob) text = knob.hidden || !knob.value.trim() ? control.value : `${control.value}:${knob.value.trim()}`;
+      else if (params) text = params.hidden || !params.value.trim() ? control.value : `${control.value}:${params.value.trim()}`;
       else text = control.value.trim().replace(/\s*,\s*/g, ",");
       if (text !== "" && text !== this.menu.usual[name]) settings[name] = text;
     }
@@ -142,11 +133,11 @@ export class Form {
 
   // Mark the field that is wrong, or none; whether there was such a field.
   mark(setting, detail) {
-    for (const [name, { control, knob, error }] of Object.entries(this.controls)) {
+    for (const [name, { control, params, error }] of Object.entries(this.controls)) {
       const wrong = name === setting;
       error.hidden = !wrong;
       error.textContent = wrong ? detail : "";
-      for (const each of [control, knob]) wrong ? each?.setAttribute("aria-invalid", "true") : each?.removeAttribute("aria-invalid");
+      for (const each of [control, params]) wrong ? each?.setAttribute("aria-invalid", "true") : each?.removeAttribute("aria-invalid");
       if (wrong) control.closest("details")?.setAttribute("open", "");
     }
     return setting in this.controls;
@@ -168,10 +159,10 @@ export class Form {
       ...info,
       toggle: (a, b) => {
         const edges = toggled(info.edges, a, b, connect.value === "one");
-        const { control, knob } = this.controls.graph;
+        const { control, params } = this.controls.graph;
         control.value = "edges";
-        knob.value = edgesText(info.agents, edges).slice("edges:".length);
-        this.showKnob("graph");
+        params.value = edgesText(info.agents, edges).slice("edges:".length);
+        this.showParams("graph");
         this.edited();
       },
     });

@@ -1,6 +1,7 @@
 // Results: regret curves with bands, beside solo and bound, pull shares, fates of reports, and the numbers.
 
 import { colour, draw, plain, translucent } from "./charts.js";
+import { by, make } from "./dom.js";
 import { isStale, keyOf } from "./lab-setups.js";
 
 const DASHES = ["solid", "dash", "dashdot", "longdash", "solid", "dash"];
@@ -11,22 +12,27 @@ export function newResult(settings) {
   return { key: keyOf(settings), about: null, rounds: [], mean: [], std: [], soloMean: [], soloStd: [], bound: [], last: null, complete: false };
 }
 
-export function take(result, frame) {
-  result.rounds.push(...frame.rounds);
-  result.mean.push(...frame.regret.mean);
-  result.soloMean.push(...frame.solo.mean);
-  if (frame.regret.std) result.std.push(...frame.regret.std);
-  if (frame.solo.std) result.soloStd.push(...frame.solo.std);
-  result.bound.push(...frame.bound);
-  result.last = frame;
+export function appendUpdate(result, update) {
+  result.rounds.push(...update.rounds);
+  result.mean.push(...update.regret.mean);
+  result.soloMean.push(...update.solo.mean);
+  if (update.regret.std) result.std.push(...update.regret.std);
+  if (update.solo.std) result.soloStd.push(...update.solo.std);
+  result.bound.push(...update.bound);
+  result.last = update;
+}
+
+// The mark of a set-up's curve.
+export function swatchOf(setup) {
+  return make("span", { class: "swatch", style: `color: var(--curve-${setup.colour})` });
 }
 
 function band(rounds, mean, std, tint, group) {
   if (!std.length) return [];
   const edge = { mode: "lines", line: { width: 0 }, hoverinfo: "skip", showlegend: false, legendgroup: group };
   return [
-    { ...edge, x: rounds, y: mean.map((value, place) => value + std[place]) },
-    { ...edge, x: rounds, y: mean.map((value, place) => Math.max(value - std[place], 0)), fill: "tonexty", fillcolor: translucent(tint, 0.16) },
+    { ...edge, x: rounds, y: mean.map((value, index) => value + std[index]) },
+    { ...edge, x: rounds, y: mean.map((value, index) => Math.max(value - std[index], 0)), fill: "tonexty", fillcolor: translucent(tint, 0.16) },
   ];
 }
 
@@ -62,9 +68,9 @@ export class Results {
 
   async drawAll() {
     const played = this.played();
-    document.getElementById("empty").hidden = played.length > 0;
-    for (const id of ["plot-regret", "numbers-box", "pair"]) document.getElementById(id).hidden = !played.length;
-    for (const id of ["save-csv", "save-png", "save-svg"]) document.getElementById(id).disabled = !played.length;
+    by("empty").hidden = played.length > 0;
+    for (const id of ["plot-regret", "numbers-box", "pair"]) by(id).hidden = !played.length;
+    for (const id of ["save-csv", "save-png", "save-svg"]) by(id).disabled = !played.length;
     this.tell(played);
     if (!played.length) return;
     this.fillNumbers(played);
@@ -97,7 +103,7 @@ export class Results {
     }
     const horizon = Math.max(...played.map((setup) => setup.result.about.horizon));
     const narrow = window.innerWidth < 640;
-    await draw(document.getElementById("plot-regret"), traces, {
+    await draw(by("plot-regret"), traces, {
       hovermode: "x unified",
       xaxis: { title: { text: "round t" }, range: [0, horizon], hoverformat: "d" },
       yaxis: this.log ? { type: "log", title: { text: "regret" }, hoverformat: ".1f", dtick: 1, tickformat: "~s" } : { range: [0, (top || 1) * 1.06], title: { text: "regret" }, hoverformat: ".1f" },
@@ -107,7 +113,7 @@ export class Results {
 
   // In words, what the curves are.
   tell(played) {
-    const caption = document.getElementById("caption");
+    const caption = by("caption");
     if (!played.length) {
       caption.textContent = "";
       return;
@@ -125,14 +131,10 @@ export class Results {
   fillNumbers(played) {
     const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
     const said = played.map((setup) => `${this.setups.name(setup)} ${setup.result.mean.at(-1).toFixed(1)}, alone ${setup.result.soloMean.at(-1).toFixed(1)}`);
-    document.getElementById("plot-regret").setAttribute("aria-label", `Regret by round; in the end: ${said.join("; ")}`);
+    by("plot-regret").setAttribute("aria-label", `Regret by round; in the end: ${said.join("; ")}`);
     document.querySelector("#numbers tbody").replaceChildren(...played.map((setup) => {
       const { mean, std, soloMean, bound, last, about, complete } = setup.result;
       const saved = 1 - mean.at(-1) / soloMean.at(-1);
-      const swatch = document.createElement("span");
-      swatch.className = "swatch";
-      swatch.style.color = `var(--curve-${setup.colour})`;
-      const row = document.createElement("tr");
       const megabytes = (last.messages * about.report_bytes) / 1e6;
       const name = this.setups.name(setup) + (complete ? "" : ` (to round ${whole.format(last.done)})`) + (isStale(setup) ? " (set-up changed since)" : "");
       const cells = [
@@ -140,10 +142,7 @@ export class Results {
         soloMean.at(-1) > 0 ? `${(100 * saved).toFixed(0).replace("-", "−")} %` : "–",
         bound.length ? whole.format(bound.at(-1)) : "–", `${whole.format(last.messages)} (${megabytes.toFixed(megabytes < 10 ? 1 : 0)} MB)`,
       ];
-      const first = document.createElement("td");
-      first.append(swatch, name);
-      row.append(first, ...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
-      return row;
+      return make("tr", {}, make("td", {}, swatchOf(setup), name), ...cells.map((text) => make("td", {}, text)));
     }));
   }
 
@@ -152,7 +151,7 @@ export class Results {
       type: "bar", name: plain(this.setups.name(setup)), x: setup.result.last.shares.map((_, arm) => arm + 1), y: setup.result.last.shares,
       marker: { color: colour(`curve-${setup.colour}`) }, hovertemplate: "arm %{x}: %{y:.1%}<extra>%{fullData.name}</extra>",
     }));
-    await draw(document.getElementById("plot-shares"), traces, {
+    await draw(by("plot-shares"), traces, {
       barmode: "group", showlegend: played.length > 1,
       xaxis: { title: { text: "arm" }, dtick: traces[0].x.length > 12 ? 5 : 1, tick0: traces[0].x.length > 12 ? 0 : 1 }, yaxis: { tickformat: ".0%", rangemode: "tozero" },
       legend: { orientation: "h", y: -0.3, font: { color: colour("ink") } },
@@ -163,17 +162,17 @@ export class Results {
   async drawFates() {
     const played = this.played(), setup = played.includes(this.setups.here) ? this.setups.here : played.at(-1);
     const { last, about } = setup.result;
-    const agents = last.fates.map((_, place) => (place < about.byzantine ? `${place + 1} lies` : `${place + 1}`));
+    const agents = last.fates.map((_, index) => (index < about.byzantine ? `${index + 1} lies` : `${index + 1}`));
     const totals = last.fates.map((counts) => Object.values(counts).reduce((sum, count) => sum + count, 0));
     const traces = FATES.filter((fate) => last.fates.some((counts) => counts[fate])).map((fate) => ({
-      type: "bar", orientation: "h", name: fate, y: agents, x: last.fates.map((counts, place) => (counts[fate] ?? 0) / (totals[place] || 1)),
+      type: "bar", orientation: "h", name: fate, y: agents, x: last.fates.map((counts, index) => (counts[fate] ?? 0) / (totals[index] || 1)),
       marker: { color: colour(`fate-${fate}`) }, hovertemplate: `agent %{y}: %{x:.0%} ${fate}<extra></extra>`,
     }));
-    const note = document.getElementById("fates-note");
+    const note = by("fates-note");
     note.textContent = traces.length
       ? `${this.setups.name(setup)}: what normal agents' filters made of each agent's reports, on all arms, in ${last.looked} rounds of the first run, evenly spread.`
       : `${this.setups.name(setup)}: nobody is heard, or the algorithm has no filter.`;
-    const box = document.getElementById("plot-fates");
+    const box = by("plot-fates");
     box.style.height = `${Math.max(19, 5 + agents.length * 1.15)}rem`;
     await draw(box, traces, {
       barmode: "stack", bargap: 0.25,

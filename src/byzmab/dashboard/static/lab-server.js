@@ -1,5 +1,7 @@
 // Asking the lab's server: questions with one answer, and the stream of an experiment that is played.
 
+import { events, Lost, postJson, problemOf } from "./stream.js";
+
 export class Refusal extends Error {
   constructor(detail, setting = null) {
     super(detail);
@@ -9,24 +11,23 @@ export class Refusal extends Error {
 
 const GONE = "The lab does not answer. Is `byzmab lab` still running? Start it again, then try once more.";
 
-async function ask(path, options) {
+// The answer to a request, or a Refusal.
+async function accepted(request) {
   let answer;
   try {
-    answer = await fetch(path, options);
+    answer = await request;
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refusal(GONE);
   }
   if (answer.ok) return answer;
-  const problem = await answer.json().catch(() => ({}));
+  const problem = await problemOf(answer);
   throw new Refusal(problem.detail ?? `The lab answered ${answer.status}.`, problem.setting ?? null);
 }
 
-function post(path, data, signal) {
-  return ask(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(data), signal });
-}
+const post = (path, data, signal) => accepted(postJson(path, data, signal));
 
-export const getMenu = async () => (await ask("/lab/menu")).json();
+export const getMenu = async () => (await accepted(fetch("/lab/menu"))).json();
 
 // What is to be known of a set-up, or a Refusal.
 export async function check(settings, signal) {
@@ -37,28 +38,18 @@ export async function check(settings, signal) {
 
 export const lookInto = async (question, signal) => (await post("/lab/step", question, signal)).json();
 
-// Play an experiment: `hear(event, data)` is called for each server-sent event; aborting the signal cancels it.
-export async function play(settings, hear, signal) {
+// Play an experiment: `onEvent(name, data)` is called for each server-sent event; aborting the signal cancels it.
+export async function play(settings, onEvent, signal) {
   const answer = await post("/lab/run", { settings }, signal);
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "", ended = false;
-  for (;;) {
-    const { value, done } = await reader.read().catch((error) => {
-      if (error.name === "AbortError") throw error;
-      throw new Refusal(GONE);
-    });
-    if (done) break;
-    text += value;
-    const blocks = text.split(/\r?\n\r?\n/);
-    text = blocks.pop();
-    for (const block of blocks) {
-      const fields = Object.fromEntries(block.split(/\r?\n/).map((row) => [row.slice(0, row.indexOf(":")), row.slice(row.indexOf(":") + 1).trim()]));
-      if (!fields.event) continue;
-      const data = JSON.parse(fields.data);
-      if (fields.event === "trouble") throw new Refusal(data.detail);
-      ended ||= fields.event === "end";
-      hear(fields.event, data);
+  let ended = false;
+  try {
+    for await (const [event, data] of events(answer)) {
+      if (event === "trouble") throw new Refusal(data.detail);
+      ended ||= event === "end";
+      onEvent(event, data);
     }
+  } catch (error) {
+    throw error instanceof Lost ? new Refusal(GONE) : error;
   }
   if (!ended) throw new Refusal(GONE);
 }

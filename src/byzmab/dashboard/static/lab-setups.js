@@ -43,9 +43,9 @@ export class Setups {
   }
 
   remove(setup) {
-    const place = this.list.indexOf(setup);
-    this.list.splice(place, 1);
-    if (this.chosen >= place && this.chosen > 0) this.chosen--;
+    const index = this.list.indexOf(setup);
+    this.list.splice(index, 1);
+    if (this.chosen >= index && this.chosen > 0) this.chosen--;
   }
 
   // What a set-up is called: as the user says, else by what sets it apart from the others.
@@ -60,10 +60,10 @@ export class Setups {
 
   // The part of the address behind #: settings as flags hold them, one set-up after the other.
   toFragment() {
-    const parts = this.list.map((setup, place) => {
+    const parts = this.list.map((setup, index) => {
       const words = new URLSearchParams();
       if (setup.label) words.set("label", setup.label);
-      if (place === this.chosen && place > 0) words.set("here", "");
+      if (index === this.chosen && index > 0) words.set("here", "");
       for (const [name, text] of Object.entries(setup.settings)) words.set(name, text);
       return words.toString();
     });

@@ -1,17 +1,10 @@
 // Step-through: one round of one agent, the paper's algorithm made visible.
 
 import { colour, draw } from "./charts.js";
+import { by, make } from "./dom.js";
 import { lookInto } from "./lab-server.js";
 
 const SYMBOLS = { kept: "circle", trimmed: "x", implausible: "diamond-open", inconsistent: "triangle-down-open", unused: "circle-open", heard: "circle" };
-const by = (id) => document.getElementById(id);
-
-function make(name, attributes = {}, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-}
 
 export class Steps {
   constructor(setups) {
@@ -51,8 +44,8 @@ export class Steps {
     by("step-slide").max = by("step-round").max = info.horizon;
     by("step-run").max = info.runs;
     const chosen = Number(by("step-agent").value) || info.byzantine + 1;
-    by("step-agent").replaceChildren(...Array.from({ length: info.agents }, (_, place) =>
-      make("option", { value: place + 1 }, `${place + 1}${place < info.byzantine ? " (lies)" : ""}`)));
+    by("step-agent").replaceChildren(...Array.from({ length: info.agents }, (_, index) =>
+      make("option", { value: index + 1 }, `${index + 1}${index < info.byzantine ? " (lies)" : ""}`)));
     by("step-agent").value = chosen <= info.agents ? chosen : info.agents;
     if (Number(by("step-round").value) > info.horizon) by("step-round").value = by("step-slide").value = info.horizon;
     this.soon();
@@ -111,9 +104,9 @@ function tellStory(step) {
 
 async function drawRound(step) {
   const arms = step.truths.length, traces = [];
-  const spread = (place) => (step.heard.length > 1 ? 0.56 * (place / (step.heard.length - 1) - 0.5) : 0);
+  const spread = (index) => (step.heard.length > 1 ? 0.56 * (index / (step.heard.length - 1) - 0.5) : 0);
   for (const [fate, symbol] of Object.entries(SYMBOLS)) {
-    const points = step.heard.flatMap((report, place) => report.fates.flatMap((each, arm) => (each === fate ? [{ report, arm, y: arm + 1 + spread(place) }] : [])));
+    const points = step.heard.flatMap((report, index) => report.fates.flatMap((each, arm) => (each === fate ? [{ report, arm, y: arm + 1 + spread(index) }] : [])));
     if (!points.length) continue;
     traces.push({
       type: "scatter", mode: "markers", name: fate, x: points.map((point) => point.report.means[point.arm]), y: points.map((point) => point.y),

@@ -1,14 +1,14 @@
 // The lab: the bench with its set-ups, the form, runs that grow curves, and the address that holds it all.
 
 import { loadPlotly, onTheme } from "./charts.js";
+import { by, make } from "./dom.js";
 import { showExports, wireExports } from "./lab-export.js";
 import { Form } from "./lab-form.js";
-import { newResult, Results, take } from "./lab-results.js";
+import { appendUpdate, newResult, Results, swatchOf } from "./lab-results.js";
 import { check, getMenu, play } from "./lab-server.js";
 import { isStale, Setups } from "./lab-setups.js";
 import { Steps } from "./lab-step.js";
 
-const by = (id) => document.getElementById(id);
 const setups = new Setups(), results = new Results(setups), steps = new Steps(setups);
 let form = null, running = null, checking = null, timer = null;
 
@@ -29,24 +29,15 @@ function readAddress() {
 
 function listSetups() {
   const focused = by("setups").contains(document.activeElement);
-  by("setups").replaceChildren(...setups.list.map((setup, place) => {
-    const item = document.createElement("li"), choose = document.createElement("button"), remove = document.createElement("button");
-    const swatch = Object.assign(document.createElement("span"), { className: "swatch" });
-    swatch.style.color = `var(--curve-${setup.colour})`;
-    const name = Object.assign(document.createElement("span"), { className: "name", textContent: setups.name(setup) });
-    const state = Object.assign(document.createElement("span"), { className: "state", textContent: stateOf(setup) });
-    choose.type = remove.type = "button";
-    choose.className = "choose";
-    choose.setAttribute("aria-pressed", String(place === setups.chosen));
-    choose.append(swatch, name, state);
-    choose.addEventListener("click", () => { setups.chosen = place; keepAddress("pushState"); showBench(); });
-    remove.className = "remove";
-    remove.textContent = "✕";
-    remove.setAttribute("aria-label", `Remove ${setups.name(setup)}`);
+  by("setups").replaceChildren(...setups.list.map((setup, index) => {
+    const name = setups.name(setup);
+    const choose = make("button", { type: "button", class: "choose", "aria-pressed": String(index === setups.chosen) },
+      swatchOf(setup), make("span", { class: "name" }, name), make("span", { class: "state" }, stateOf(setup)));
+    choose.addEventListener("click", () => { setups.chosen = index; keepAddress("pushState"); showBench(); });
+    const remove = make("button", { type: "button", class: "remove", "aria-label": `Remove ${name}` }, "✕");
     remove.disabled = setups.list.length === 1 || setup.playing;
     remove.addEventListener("click", () => { setups.remove(setup); keepAddress("pushState"); showBench(); });
-    item.append(choose, remove);
-    return item;
+    return make("li", {}, choose, remove);
   }));
   if (focused) by("setups").querySelector("[aria-pressed='true']").focus();
   by("run-all").hidden = setups.list.length < 2;
@@ -150,7 +141,7 @@ async function runOne(setup, signal) {
     await play({ ...setup.settings }, (event, data) => {
       if (event === "begin") result.about = data;
       else if (event === "frame") {
-        take(result, data);
+        appendUpdate(result, data);
         setup.result = result;
         by("progress").value = data.done / result.about.horizon;
         by("status").textContent = `${setups.name(setup)}: round ${data.done} of ${result.about.horizon}, ${data.seconds.toFixed(1)} s`;
@@ -174,10 +165,8 @@ function stop() {
 function offerExamples(examples) {
   const groups = Map.groupBy(examples, (example) => example.from);
   for (const [title, members] of groups) {
-    const group = document.createElement("optgroup");
-    group.label = title;
-    group.append(...members.map((example) => new Option(`${example.name}: ${example.title}`, example.name)));
-    by("example").append(group);
+    const options = members.map((example) => make("option", { value: example.name }, `${example.name}: ${example.title}`));
+    by("example").append(make("optgroup", { label: title }, ...options));
   }
   by("example").addEventListener("change", () => {
     const example = examples.find((each) => each.name === by("example").value);
@@ -213,7 +202,7 @@ async function begin() {
   try {
     menu = await getMenu();
   } catch (error) {
-    by("fields").replaceChildren(Object.assign(document.createElement("p"), { className: "note bad span", textContent: error.message }));
+    by("fields").replaceChildren(make("p", { class: "note bad span" }, error.message));
     return;
   }
   form = new Form(by("fields"), menu, {

@@ -1,33 +1,25 @@
 // The network, drawn by hand: agents on a circle, liars square, edges that can be clicked.
 
-const SIZE = 320, MIDDLE = SIZE / 2, RADIUS = 132;
+import { agentShape, makeSvg, onCircle } from "./dom.js";
+
+const SIZE = 320, RADIUS = 132;
 const MOST_GHOSTS = 16; // agents up to which edges that are not there can be clicked too
 
-function make(name, attributes = {}, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-}
-
-function place(agent, agents) {
-  const angle = (2 * Math.PI * (agent - 1)) / agents - Math.PI / 2;
-  return [MIDDLE + RADIUS * Math.cos(angle), MIDDLE + RADIUS * Math.sin(angle)];
-}
+const positionOf = (agent, agents) => onCircle(agent - 1, agents, RADIUS);
 
 function line(a, b, agents, size, attributes) {
-  const [[x1, y1], [x2, y2]] = [place(a, agents), place(b, agents)];
+  const [[x1, y1], [x2, y2]] = [positionOf(a, agents), positionOf(b, agents)];
   const length = Math.hypot(x2 - x1, y2 - y1), dx = ((x2 - x1) / length) * size, dy = ((y2 - y1) / length) * size;
-  return make("line", { x1: x1 + dx, y1: y1 + dy, x2: x2 - dx, y2: y2 - dy, ...attributes });
+  return makeSvg("line", { x1: x1 + dx, y1: y1 + dy, x2: x2 - dx, y2: y2 - dy, ...attributes });
 }
 
 // Draw into an svg. `edges` are [teller, hearer]; `toggle(a, b)` is called when an edge is clicked, or two agents in turn.
 export function drawNetwork(svg, { agents, byzantine, edges, toggle }) {
   const size = Math.max(5, Math.min(14, (2.2 * RADIUS) / agents));
   const told = new Set(edges.map(([teller, hearer]) => `${teller}>${hearer}`));
-  const arrow = make("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 5, markerHeight: 5, orient: "auto" },
-    make("path", { d: "M0 0 8 4 0 8z", fill: "context-stroke" }));
-  const lines = make("g"), hits = make("g"), dots = make("g");
+  const arrow = makeSvg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 5, markerHeight: 5, orient: "auto" },
+    makeSvg("path", { d: "M0 0 8 4 0 8z", fill: "context-stroke" }));
+  const lines = makeSvg("g"), hits = makeSvg("g"), dots = makeSvg("g");
   let first = null;
 
   for (let a = 1; a <= agents; a++) {
@@ -44,7 +36,7 @@ export function drawNetwork(svg, { agents, byzantine, edges, toggle }) {
       }
       const does = there && back ? `${a} and ${b} hear each other` : there ? `${b} hears ${a}` : back ? `${a} hears ${b}` : `${a} and ${b} do not hear each other`;
       const hit = line(a, b, agents, size, { class: "hit", "data-edge": `${a}-${b}` });
-      hit.append(make("title", {}, does));
+      hit.append(makeSvg("title", {}, does));
       hit.addEventListener("click", () => toggle(a, b));
       hits.append(hit);
     }
@@ -62,14 +54,11 @@ export function drawNetwork(svg, { agents, byzantine, edges, toggle }) {
   }
 
   for (let agent = 1; agent <= agents; agent++) {
-    const [x, y] = place(agent, agents), liar = agent <= byzantine;
+    const [x, y] = positionOf(agent, agents), liar = agent <= byzantine;
     const heard = edges.filter(([, hearer]) => hearer === agent).length;
-    const shape = liar
-      ? make("rect", { x: x - size * 0.9, y: y - size * 0.9, width: size * 1.8, height: size * 1.8, rx: 3 })
-      : make("circle", { cx: x, cy: y, r: size });
-    const dot = make("g", { class: liar ? "agent liar" : "agent", role: "button", tabindex: 0, "aria-pressed": "false", "data-agent": agent,
-      "aria-label": `agent ${agent}, ${liar ? "lies" : "honest"}, hears ${heard}` }, shape);
-    if (size > 6) dot.append(make("text", { x, y, "font-size": size * 0.95 }, String(agent)));
+    const dot = makeSvg("g", { class: liar ? "agent liar" : "agent", role: "button", tabindex: 0, "aria-pressed": "false", "data-agent": agent,
+      "aria-label": `agent ${agent}, ${liar ? "lies" : "honest"}, hears ${heard}` }, agentShape(x, y, size, liar));
+    if (size > 6) dot.append(makeSvg("text", { x, y, "font-size": size * 0.95 }, String(agent)));
     dot.addEventListener("click", () => pick(agent, dot));
     dot.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
@@ -79,8 +68,8 @@ export function drawNetwork(svg, { agents, byzantine, edges, toggle }) {
     dots.append(dot);
   }
   const focused = svg.contains(document.activeElement) ? document.activeElement.dataset.agent : null;
-  svg.setAttribute("viewBox", `0 0 ${SIZE} ${SIZE}`);
-  svg.replaceChildren(make("defs", {}, arrow), lines, hits, dots);
+  svg.setAttribute("viewBox", `${-SIZE / 2} ${-SIZE / 2} ${SIZE} ${SIZE}`);
+  svg.replaceChildren(makeSvg("defs", {}, arrow), lines, hits, dots);
   if (focused) dots.querySelector(`[data-agent="${focused}"]`)?.focus();
 }
 

@@ -1,7 +1,7 @@
 // The arms of a node: what it holds true of them, now and over time.
 
 import { colour, draw, translucent } from "./charts.js";
-import { by, fill, make } from "./live.js";
+import { by, fillTable, make } from "./dom.js";
 
 const CURVES = 6; // colours there are
 const TITLES = { estimate: "estimate z", width: "width", pulls: "own pulls", share: "share of own pulls" };
@@ -20,8 +20,8 @@ const number = (value, digits = 3) => (value === null || !Number.isFinite(value)
 
 export function fillArms(state) {
   const rows = values(state), best = Math.max(...rows.map((arm) => arm.pulls));
-  fill(by("arms"), rows.map((arm, place) => [
-    make("span", {}, make("i", { class: "swatch", style: `background: var(--curve-${place % CURVES})` }), arm.arm),
+  fillTable(by("arms"), rows.map((arm, index) => [
+    make("span", {}, make("i", { class: "swatch", style: `background: var(--curve-${index % CURVES})` }), arm.arm),
     number(arm.estimate), number(arm.width), arm.pulls.toLocaleString("en"),
     make(arm.pulls === best && best > 0 ? "strong" : "span", {}, arm.share === null ? "–" : `${(100 * arm.share).toFixed(1)} %`),
     number(arm.pulls ? arm.mean : null), arm.weight.toFixed(0),
@@ -35,8 +35,8 @@ export async function drawArms(points, view) {
   const moments = points.map((point) => ({ time: new Date(point.time), arms: values(point.state) }));
   const now = moments.at(-1).arms, names = now.map((arm) => arm.arm), traces = [];
   const leader = now.reduce((best, arm) => (arm.pulls > best.pulls ? arm : best)).arm; // the one whose width is drawn around it
-  names.forEach((name, place) => {
-    const ink = colour(`curve-${place % CURVES}`), x = [], y = [], low = [], high = [];
+  names.forEach((name, index) => {
+    const ink = colour(`curve-${index % CURVES}`), x = [], y = [], low = [], high = [];
     for (const { time, arms } of moments) {
       const arm = arms.find((one) => one.arm === name);
       if (!arm || arm[view] === null) continue;

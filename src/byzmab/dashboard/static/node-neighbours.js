@@ -1,7 +1,8 @@
 // The neighbours of a node: a ring each for what became of the last report, and how far they were trusted over time.
 
-import { colour, draw as drawChart } from "./charts.js";
-import { by, draw, fill, make, onCircle, span } from "./live.js";
+import { colour, draw } from "./charts.js";
+import { by, fillTable, make, makeSvg, onCircle } from "./dom.js";
+import { span } from "./live.js";
 
 const FATES = ["kept", "trimmed", "inconsistent", "implausible", "unused", "silent", "heard"];
 const WORDS = [...FATES.slice(0, 6), "refused", "expelled"];
@@ -35,9 +36,9 @@ function wasRefused(peer) {
 
 function ring(x, y, radius, fates) {
   const pieces = fates.length, around = 2 * Math.PI * radius, gap = pieces > 1 ? 1.5 : 0;
-  return fates.map((one, place) => draw("circle", {
+  return fates.map((one, index) => makeSvg("circle", {
     cx: x, cy: y, r: radius, fill: "none", stroke: paint(one), "stroke-width": 6,
-    "stroke-dasharray": `${Math.max(around / pieces - gap, 0.5)} ${around}`, "stroke-dashoffset": -(around * place) / pieces, transform: `rotate(-90 ${x} ${y})`,
+    "stroke-dasharray": `${Math.max(around / pieces - gap, 0.5)} ${around}`, "stroke-dashoffset": -(around * index) / pieces, transform: `rotate(-90 ${x} ${y})`,
   }));
 }
 
@@ -45,25 +46,25 @@ export function showStar(state, peers) {
   by("star").toggleAttribute("hidden", !peers.length);
   by("no-neighbours").hidden = peers.length > 0;
   const size = Math.max(9, Math.min(17, 300 / Math.max(peers.length, 1) / 1.6));
-  const stars = peers.map((peer, place) => {
-    const [x, y] = onCircle(place, peers.length, 118), word = fate(peer), arms = Object.entries(peer.fates);
-    const group = draw("g", { class: word, "data-peer": peer.name, "data-fate": word },
-      draw("title", {}, `${peer.name}: ${peer.expelled ? "expelled" : arms.map(([arm, one]) => `${arm} ${one}`).join(", ")}`),
-      draw("line", { class: "link", x1: 0, y1: 0, x2: x, y2: y, style: `stroke: ${paint(word)}` }),
-      draw("circle", { class: "hub", cx: x, cy: y, r: size + 3 }),
+  const stars = peers.map((peer, index) => {
+    const [x, y] = onCircle(index, peers.length, 118), word = fate(peer), arms = Object.entries(peer.fates);
+    const group = makeSvg("g", { class: word, "data-peer": peer.name, "data-fate": word },
+      makeSvg("title", {}, `${peer.name}: ${peer.expelled ? "expelled" : arms.map(([arm, one]) => `${arm} ${one}`).join(", ")}`),
+      makeSvg("line", { class: "link", x1: 0, y1: 0, x2: x, y2: y, style: `stroke: ${paint(word)}` }),
+      makeSvg("circle", { class: "hub", cx: x, cy: y, r: size + 3 }),
       ...ring(x, y, size, peer.expelled ? ["expelled"] : arms.map(([, one]) => one)));
-    if (peers.length <= LABELS) group.append(draw("text", { class: "name", x, y: y < -20 ? y - size - 12 : y + size + 12 }, peer.name));
+    if (peers.length <= LABELS) group.append(makeSvg("text", { class: "name", x, y: y < -20 ? y - size - 12 : y + size + 12 }, peer.name));
     return group;
   });
   by("star").setAttribute("viewBox", "-160 -163 320 326");
   by("star").setAttribute("aria-label", `Neighbours and their last reports: ${peers.map((peer) => `${peer.name} ${fate(peer)}`).join(", ")}`);
-  by("star").replaceChildren(...stars, draw("circle", { class: "self", r: 25 }), draw("text", { class: "self-name" }, state.name.slice(0, 9)));
+  by("star").replaceChildren(...stars, makeSvg("circle", { class: "self", r: 25 }), makeSvg("text", { class: "self-name" }, state.name.slice(0, 9)));
 }
 
 const judged = (peer) => peer.kept + peer.trimmed + peer.implausible + peer.inconsistent + peer.unused + peer.silent;
 
 export function fillTrust(peers) {
-  fill(by("trust"), peers.map((peer) => {
+  fillTable(by("trust"), peers.map((peer) => {
     const word = fate(peer), total = judged(peer);
     const share = (count) => (total ? `${((100 * count) / total).toFixed(0)} %` : "–");
     return [
@@ -89,12 +90,12 @@ export async function drawTrust(points) {
   box.hidden = names.length === 0 || points.length < 2;
   if (box.hidden) return;
   const at = (point, name) => point.peers.find((peer) => peer.name === name);
-  const z = names.map((name) => points.slice(1).map((point, place) => trust(at(points[place], name), at(point, name))));
+  const z = names.map((name) => points.slice(1).map((point, index) => trust(at(points[index], name), at(point, name))));
   const told = (value) => (value === null ? "nothing" : value === EXPELLED ? "expelled" : value === SILENT ? "silent" : `${Math.round(100 * value)} % kept`);
   const scale = [[0, colour("expelled")], [0.2, colour("expelled")], [0.2, colour("fate-silent")], [0.45, colour("fate-silent")], [0.45, colour("fate-trimmed")], [0.5, colour("fate-trimmed")], [0.7, colour("faint")], [0.72, colour("faint")], [1, colour("fate-kept")]];
   const height = 60 + 26 * names.length;
   box.style.height = `${height}px`;
-  await drawChart(box, [{
+  await draw(box, [{
     type: "heatmap", x: points.slice(1).map((point) => new Date(point.time)), y: names, z, text: z.map((row) => row.map(told)),
     zmin: EXPELLED, zmax: 1, colorscale: scale, showscale: false, ygap: 3, hoverongaps: false, hovertemplate: "%{y}: %{text}<extra></extra>",
   }], { height, yaxis: { autorange: "reversed", type: "category" }, xaxis: { type: "date", tickformat: "%H:%M:%S", nticks: 6 }, margin: { l: 60, r: 12, t: 4, b: 34 } });

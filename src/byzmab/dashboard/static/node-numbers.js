@@ -1,7 +1,8 @@
 // The numbers of a node: what happens per second, and evidence to take along.
 
 import { colour, draw } from "./charts.js";
-import { by, fill, make, save, span } from "./live.js";
+import { by, fillTable, make, save, showNumber } from "./dom.js";
+import { span } from "./live.js";
 
 const WINDOW = 5; // points of the history over which the present rate is taken
 
@@ -16,12 +17,6 @@ const RATES = {
 function rate(before, after, count) {
   const seconds = after.state.uptime - before.state.uptime, more = count(after) - count(before);
   return seconds > 0 && more >= 0 && after.state.epoch === before.state.epoch ? more / seconds : null;
-}
-
-function showNumber(id, text, small) {
-  const [value, below] = by(id).childNodes;
-  value.textContent = text;
-  below.textContent = small;
 }
 
 export function showNumbers({ state, peers }, points) {
@@ -41,9 +36,9 @@ export function showNumbers({ state, peers }, points) {
 export async function drawRates(points) {
   if (points.length < 2) return;
   const later = points.slice(1), x = later.map((point) => new Date(point.time));
-  const traces = Object.entries(RATES).map(([name, count], place) => ({
+  const traces = Object.entries(RATES).map(([name, count], index) => ({
     x, y: later.map((point, before) => rate(points[before], point, count)), name, mode: "lines",
-    line: { color: colour(`curve-${place}`), width: 2, dash: place === 1 ? "dot" : "solid" }, hovertemplate: `${name}: %{y:.1f} per second<extra></extra>`,
+    line: { color: colour(`curve-${index}`), width: 2, dash: index === 1 ? "dot" : "solid" }, hovertemplate: `${name}: %{y:.1f} per second<extra></extra>`,
   }));
   await draw(by("plot-rates"), traces, { yaxis: { rangemode: "tozero" }, xaxis: { type: "date", tickformat: "%H:%M:%S", nticks: 5 } });
 }
@@ -51,11 +46,11 @@ export async function drawRates(points) {
 const KINDS = { equivocation: "equivocation", impossible: "impossible history" };
 const shown = new Map(); // the rows by file name, made once, so that a button keeps its focus
 
-function row(peer, piece, place) {
-  const name = `evidence-${peer.name}-${place + 1}.json`;
+function row(peer, piece, index) {
+  const name = `evidence-${peer.name}-${index + 1}.json`;
   if (!shown.has(name)) {
-    const button = make("button", { type: "button", "aria-label": `Download evidence ${place + 1} against ${peer.name}` }, "Download");
-    button.addEventListener("click", () => save(JSON.stringify(piece, null, 2), name));
+    const button = make("button", { type: "button", "aria-label": `Download evidence ${index + 1} against ${peer.name}` }, "Download");
+    button.addEventListener("click", () => save(JSON.stringify(piece, null, 2), "application/json", name));
     shown.set(name, button);
   }
   return [peer.name, KINDS[piece.kind], `${piece.epoch} · ${piece.seq}`, new Date(1000 * piece.found).toLocaleTimeString("en-GB"), shown.get(name)];
@@ -66,7 +61,7 @@ export function showEvidence(state, peers) {
   by("no-evidence").hidden = pieces.length > 0;
   by("evidence-box").hidden = pieces.length === 0;
   by("save-evidence").disabled = pieces.length === 0;
-  by("save-evidence").onclick = () => save(JSON.stringify(pieces, null, 2), `evidence-by-${state.name}.json`);
-  const rows = peers.flatMap((peer) => peer.evidence.map((piece, place) => row(peer, piece, place)));
-  fill(by("evidence"), rows.sort((one, other) => one[1].localeCompare(other[1]))); // proof before suspicions
+  by("save-evidence").onclick = () => save(JSON.stringify(pieces, null, 2), "application/json", `evidence-by-${state.name}.json`);
+  const rows = peers.flatMap((peer) => peer.evidence.map((piece, index) => row(peer, piece, index)));
+  fillTable(by("evidence"), rows.sort((one, other) => one[1].localeCompare(other[1]))); // proof before suspicions
 }

@@ -4,7 +4,8 @@ import { onTheme } from "./charts.js";
 import { drawArms, fillArms } from "./node-arms.js";
 import { drawTrust, fillTrust, showLegend, showStar } from "./node-neighbours.js";
 import { drawRates, showEvidence, showNumbers } from "./node-numbers.js";
-import { Timeline, by, calm, follow, showStatus } from "./live.js";
+import { by } from "./dom.js";
+import { Timeline, follow, showStatus, throttle } from "./live.js";
 
 const STEP = 1000; // ms between two points of the history
 const PAUSE = 400; // ms between two drawings of the charts
@@ -12,7 +13,7 @@ const GONE = "The node does not answer. Its page goes on by itself as soon as it
 const history = new Timeline();
 let latest = null, view = "estimate", added = -Infinity;
 
-const showTables = calm(() => {
+const showTables = throttle(() => {
   const { state, peers } = latest;
   document.title = `${state.name} · byzmab node`;
   by("name").textContent = state.name;
@@ -26,14 +27,14 @@ const showTables = calm(() => {
   showEvidence(state, peers);
 }, PAUSE / 2);
 
-const showCharts = calm(async () => {
+const showCharts = throttle(async () => {
   if (document.hidden || !latest) return;
   await drawArms(history.points, view);
   await drawTrust(history.points);
   await drawRates(history.points);
 }, PAUSE);
 
-function hear(event, data) {
+function onEvent(event, data) {
   if (event !== "state") return; // evidence comes with the next state, too
   latest = data;
   const now = Date.now();
@@ -72,4 +73,4 @@ for (const button of document.querySelectorAll("[data-view]")) {
 onTheme(() => { showTables(); showCharts(); });
 document.addEventListener("visibilitychange", showCharts);
 showLegend();
-follow("/v1/stream", { hear, gone: GONE, token: () => sessionStorage.getItem("token"), refused });
+follow("/v1/stream", { onEvent, gone: GONE, token: () => sessionStorage.getItem("token"), refused });

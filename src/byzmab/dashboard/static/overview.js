@@ -1,7 +1,9 @@
 // The overview of a network: its map, the regret of its nodes, and levers on each of them.
 
-import { colour, draw as drawChart, onTheme } from "./charts.js";
-import { Timeline, by, calm, draw, fill, follow, make, onCircle, span } from "./live.js";
+import { colour, draw, onTheme } from "./charts.js";
+import { agentShape, by, fillTable, make, makeSvg, onCircle, showNumber } from "./dom.js";
+import { Timeline, follow, span, throttle } from "./live.js";
+import { postJson, problemOf } from "./stream.js";
 
 const GONE = "The network does not answer. Is `byzmab network` still running? This page goes on by itself when it is.";
 const CURVES = 6, DASHES = ["solid", "dot", "dashdot"];
@@ -13,9 +15,9 @@ let about = null, latest = null;
 async function post(path, data) {
   by("failure").hidden = true;
   try {
-    const answer = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(data) });
+    const answer = await postJson(path, data);
     if (answer.ok) return true;
-    by("failure").textContent = (await answer.json().catch(() => ({}))).detail ?? `The network answered ${answer.status}.`;
+    by("failure").textContent = (await problemOf(answer)).detail ?? `The network answered ${answer.status}.`;
   } catch {
     by("failure").textContent = GONE;
   }
@@ -26,13 +28,13 @@ async function post(path, data) {
 const DONE = { kill: "was killed", restart: "is up again", partition: "is cut off from its neighbours", heal: "has its neighbours back", freeze: "hangs", thaw: "goes on" };
 const NAMES = { kill: "Kill", restart: "Restart", partition: "Partition", heal: "Heal", freeze: "Hang", thaw: "Wake" };
 
-async function act(deed, row) {
-  busy.set(row.agent, deed);
-  by("done").textContent = `${NAMES[deed]} ${row.name} …`;
+async function act(action, row) {
+  busy.set(row.agent, action);
+  by("done").textContent = `${NAMES[action]} ${row.name} …`;
   show();
-  const done = await post("/network/deeds", { deed, agent: row.agent });
+  const done = await post("/network/deeds", { deed: action, agent: row.agent });
   busy.delete(row.agent);
-  by("done").textContent = done ? `${row.name} ${DONE[deed]}.` : "";
+  by("done").textContent = done ? `${row.name} ${DONE[action]}.` : "";
   show();
 }
 
@@ -40,21 +42,21 @@ async function act(deed, row) {
 function leversOf(row) {
   if (!levers.has(row.agent)) {
     const box = make("div", { class: "buttons", role: "group", "aria-label": `Levers of ${row.name}` });
-    for (let place = 0; place < 3; place++) {
+    for (let index = 0; index < 3; index++) {
       const button = box.appendChild(make("button", { type: "button" }));
-      button.addEventListener("click", () => act(button.dataset.deed, row));
+      button.addEventListener("click", () => act(button.dataset.action, row));
     }
     levers.set(row.agent, box);
   }
   const down = row.state === "down", still = busy.has(row.agent);
-  const deeds = [down ? "restart" : "kill", row.state === "cut off" ? "heal" : "partition", row.state === "hung" ? "thaw" : "freeze"];
+  const actions = [down ? "restart" : "kill", row.state === "cut off" ? "heal" : "partition", row.state === "hung" ? "thaw" : "freeze"];
   const allowed = [true, !down && row.state !== "hung", !down && row.state !== "cut off"];
-  [...levers.get(row.agent).children].forEach((button, place) => {
-    const deed = deeds[place];
-    button.dataset.deed = deed;
-    button.disabled = still || !allowed[place];
-    button.textContent = NAMES[deed];
-    button.setAttribute("aria-label", `${NAMES[deed]} ${row.name}`);
+  [...levers.get(row.agent).children].forEach((button, index) => {
+    const action = actions[index];
+    button.dataset.action = action;
+    button.disabled = still || !allowed[index];
+    button.textContent = NAMES[action];
+    button.setAttribute("aria-label", `${NAMES[action]} ${row.name}`);
   });
   return levers.get(row.agent);
 }
@@ -65,25 +67,18 @@ function showMap(rows) {
   const lies = new Set(about.agents.filter((one) => one.lies).map((one) => one.agent));
   const edges = about.edges.filter(([a, b]) => a < b || !about.edges.some(([c, d]) => c === b && d === a)).map(([a, b]) => {
     const [[x1, y1], [x2, y2]] = [a, b].map((agent) => onCircle(agent - 1, agents, 130));
-    return draw("line", { x1, y1, x2, y2, class: `edge${lies.has(a) || lies.has(b) ? " from-liar" : ""}${whole(a) && whole(b) ? "" : " cut"}` });
+    return makeSvg("line", { x1, y1, x2, y2, class: `edge${lies.has(a) || lies.has(b) ? " from-liar" : ""}${whole(a) && whole(b) ? "" : " cut"}` });
   });
   const dots = about.agents.map((one) => {
     const [x, y] = onCircle(one.agent - 1, agents, 130), now = state.get(one.agent) ?? "up";
-    const shape = one.lies ? draw("rect", { x: x - size * 0.9, y: y - size * 0.9, width: size * 1.8, height: size * 1.8, rx: 3 }) : draw("circle", { cx: x, cy: y, r: size });
-    const dot = draw("a", { href: one.url, target: "_blank", rel: "noopener", class: `${one.lies ? "liar" : "honest"} ${now.split(" ")[0]}`, "data-agent": one.agent, "aria-label": `${one.name}, ${one.lies ? "lies" : "honest"}, ${now}: open its page` }, shape);
-    if (size > 7) dot.append(draw("text", { x, y }, String(one.agent)));
+    const dot = makeSvg("a", { href: one.url, target: "_blank", rel: "noopener", class: `${one.lies ? "liar" : "honest"} ${now.split(" ")[0]}`, "data-agent": one.agent, "aria-label": `${one.name}, ${one.lies ? "lies" : "honest"}, ${now}: open its page` }, agentShape(x, y, size, one.lies));
+    if (size > 7) dot.append(makeSvg("text", { x, y }, String(one.agent)));
     return dot;
   });
   const map = by("map"), drawn = rows.map((row) => row.state).join();
   if (map.dataset.drawn === drawn) return; // links keep their focus
   map.dataset.drawn = drawn;
   map.replaceChildren(...edges, ...dots);
-}
-
-function showNumber(id, text, small) {
-  const [value, below] = by(id).childNodes;
-  value.textContent = text;
-  below.textContent = small;
 }
 
 const saved = (regret, alone) => (alone > 0 ? `${Math.round(100 * (1 - regret / alone))} %` : "–");
@@ -99,7 +94,7 @@ function showNumbers({ agents, seconds, decisions, regret }) {
 }
 
 function showAgents(rows) {
-  fill(by("agents"), rows.map((row) => {
+  fillTable(by("agents"), rows.map((row) => {
     const name = make("span", {}, make("a", { href: row.url, target: "_blank", rel: "noopener" }, row.name));
     if (row.lies) name.append(" ", make("span", { class: "chip lies" }, "lies"));
     const word = busy.has(row.agent) ? `${NAMES[busy.get(row.agent)].toLowerCase()} …` : row.state;
@@ -107,7 +102,7 @@ function showAgents(rows) {
   }));
 }
 
-const show = calm(() => {
+const show = throttle(() => {
   if (!about || !latest) return;
   by("facts").textContent = `${about.agents.length} nodes · f = ${about.f}, κ = ${about.kappa}, filter ${about.filter}, policy ${about.policy} · true means ${latest.truths.map((mean) => +mean.toFixed(3)).join(", ")}`;
   if (!by("attack").disabled) by("attack").value = latest.attack;
@@ -116,22 +111,22 @@ const show = calm(() => {
   showAgents(latest.agents);
 }, 100);
 
-const showChart = calm(async () => {
+const showChart = throttle(async () => {
   const points = history.points;
   if (document.hidden || points.length < 2) return;
   by("empty").hidden = true;
   by("plot-regret").hidden = false;
   const x = points.map((point) => point.seconds);
   const honest = points.at(-1).agents.filter((row) => !row.lies);
-  const traces = honest.map((row, place) => ({
+  const traces = honest.map((row, index) => ({
     x, y: points.map((point) => point.agents[row.agent - 1].regret), name: row.name, mode: "lines", hovertemplate: `${row.name}: %{y:.1f}<extra></extra>`,
-    line: { color: colour(`curve-${place % CURVES}`), width: 1.8, dash: DASHES[Math.floor(place / CURVES) % DASHES.length] },
+    line: { color: colour(`curve-${index % CURVES}`), width: 1.8, dash: DASHES[Math.floor(index / CURVES) % DASHES.length] },
   }));
   traces.unshift({ x, y: points.map((point) => point.regret.solo_regret), name: "alone, mean", mode: "lines", line: { color: colour("solo"), width: 2.6, dash: "dash" }, hovertemplate: "alone: %{y:.1f}<extra></extra>" });
-  await drawChart(by("plot-regret"), traces, { yaxis: { title: { text: "regret" }, rangemode: "tozero" }, xaxis: { ticksuffix: " s" } });
+  await draw(by("plot-regret"), traces, { yaxis: { title: { text: "regret" }, rangemode: "tozero" }, xaxis: { ticksuffix: " s" } });
 }, 400);
 
-function hear(event, data) {
+function onEvent(event, data) {
   if (event === "about") {
     about = data;
     by("attack").replaceChildren(...about.attacks.map((name) => make("option", { value: name }, name)));
@@ -156,4 +151,4 @@ by("attack").addEventListener("change", async () => {
 });
 onTheme(() => { by("map").dataset.drawn = ""; show(); showChart(); });
 document.addEventListener("visibilitychange", showChart);
-follow("/network/stream", { hear, gone: GONE });
+follow("/network/stream", { onEvent, gone: GONE });

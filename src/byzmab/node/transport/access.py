@@ -17,7 +17,7 @@ class Passage(NamedTuple):
     path: str
 
     def rule(self) -> dict[str, Any]:
-        """The same in zenoh's words."""
+        """The rule that allows this, as zenoh's configuration has it."""
         return {
             "id": " ".join(self),
             "permission": "allow",
@@ -28,7 +28,7 @@ class Passage(NamedTuple):
 
 
 def access_control(passing: Mapping[Link, Sequence[Passage]]) -> dict[str, Any]:
-    """Let each neighbour exchange what is listed for it, and nothing else."""
+    """zenoh's configuration that lets each neighbour exchange what is listed for it, and nothing else."""
     return {
         "enabled": True,
         "default_permission": "deny",
@@ -44,7 +44,7 @@ def access_control(passing: Mapping[Link, Sequence[Passage]]) -> dict[str, Any]:
 
 
 def tls_settings(files: Certificates) -> dict[str, Any]:
-    """TLS and nothing else, with both sides authenticated, as connecting and as listening side."""
+    """zenoh's configuration for TLS alone, with both sides authenticated."""
     own = {"certificate": str(files.certificate), "private_key": str(files.key)}
     return {
         "transport/link/protocols": ["tls"],

@@ -24,7 +24,7 @@ class Faults(NamedTuple):
 FAULTLESS = Faults()
 
 
-class Frame(NamedTuple):
+class InFlight(NamedTuple):
     """A frame under way."""
 
     due: int  # the carry at which it arrives
@@ -34,19 +34,19 @@ class Frame(NamedTuple):
 
 
 class Hub:
-    """Stands for the network between in-memory transports, which it knows by their public keys."""
+    """The network between in-memory transports, which are known by their public keys."""
 
     def __init__(self, faults: Faults = FAULTLESS, seed: int = 0) -> None:
         self.faults = faults
         self._random = random.Random(seed)
         self._lock = threading.Lock()
         self._transports: dict[str, MemoryTransport] = {}
-        self._lines: dict[tuple[str, str], deque[Frame]] = {}  # by sender and receiver
+        self._lines: dict[tuple[str, str], deque[InFlight]] = {}  # by sender and receiver
         self._apart: frozenset[str] = frozenset()
         self._carried = 0
 
     def join(self, transport: "MemoryTransport") -> None:
-        """Connect a transport, in place of an earlier one with the same key."""
+        """Connect a transport; it replaces one with the same key."""
         self._transports[transport.key] = transport
 
     def leave(self, transport: "MemoryTransport") -> None:
@@ -59,7 +59,7 @@ class Hub:
         self._apart = frozenset(keys)
 
     def send(self, sender: str, receiver: str, content: bytes) -> None:
-        """Put a frame under way, unless it meets with an accident."""
+        """Put a frame under way, subject to the faults."""
         if len(content) > MOST_BYTES:
             return
         with self._lock:
@@ -68,10 +68,10 @@ class Hub:
                 return
             line = self._lines.setdefault((sender, receiver), deque(maxlen=WAITING))
             for _ in range(1 + (chance.random() < faults.duplicate)):
-                line.append(Frame(self._carried + chance.randint(0, faults.delay), sender, receiver, content))
+                line.append(InFlight(self._carried + chance.randint(0, faults.delay), sender, receiver, content))
 
     def carry(self) -> int:
-        """Deliver every frame that is due, one by one; how many there were."""
+        """Deliver every frame that is due; return how many there were."""
         due = self._take_due()
         for frame in due:
             receiver = self._transports.get(frame.receiver)
@@ -81,7 +81,7 @@ class Hub:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Carry all the time, from a thread, within the block."""
+        """Carry from a thread, every PERIOD seconds, within the block."""
         ended = threading.Event()
 
         def run() -> None:
@@ -96,7 +96,7 @@ class Hub:
             ended.set()
             thread.join()
 
-    def _take_due(self) -> list[Frame]:
+    def _take_due(self) -> list[InFlight]:
         with self._lock:
             due = []
             for pair, line in self._lines.items():

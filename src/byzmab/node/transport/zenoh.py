@@ -20,7 +20,7 @@ from byzmab.node.transport.access import DECLARED, IN, OUT, PUT, Passage, access
 from byzmab.node.transport.base import MOST_BYTES, WAITING, Certificates, Deliver, Link
 
 PERIOD = 0.01  # seconds between two looks at what came in
-LONELY = 3.0  # seconds without a connection after which a session is opened anew
+RECONNECT_AFTER = 3.0  # seconds without a connection after which a session is opened anew
 LAST_PORT = 65_535
 TURNS = 2  # frames taken in from a neighbour at each look, so at most 200 per second
 SETTINGS: dict[str, Any] = {
@@ -45,35 +45,35 @@ SETTINGS: dict[str, Any] = {
 log = logging.getLogger(__name__)
 
 
-class _Ear(NamedTuple):
-    """What hears one neighbour."""
+class _Subscription(NamedTuple):
+    """What receives the frames of one neighbour."""
 
     subscriber: Any
     waiting: Any  # frames that came in, the newest few
 
 
-class _Door:
-    """A session, and what is declared on it for the neighbours who come through it."""
+class _Session:
+    """A zenoh session, with the subscribers and publishers of the neighbours it serves."""
 
     def __init__(self, session: Any, admitted: tuple[Link, ...]) -> None:
-        self.session = session
-        self.admitted = admitted  # whom it was opened for
-        self.ears: dict[str, _Ear] = {}  # by neighbour
-        self.mouths: dict[str, Any] = {}  # publishers by neighbour
-        self.bell: Any = None  # by which two sessions notice each other
-        self.met = time.monotonic()  # when the neighbour was last there, or the door was opened
+        self.zenoh = session
+        self.admitted = admitted  # the links it was opened for
+        self.subscriptions: dict[str, _Subscription] = {}  # by neighbour
+        self.publishers: dict[str, Any] = {}  # by neighbour
+        self.presence: Any = None  # a declaration by which two sessions see each other
+        self.last_seen = time.monotonic()  # when the neighbour was last connected, or the session was opened
 
-    def part_from(self, name: str) -> None:
-        """Neither hear nor tell a neighbour any more."""
-        ear, mouth = self.ears.pop(name, None), self.mouths.pop(name, None)
-        for declared in (ear and ear.subscriber, mouth):
+    def remove(self, name: str) -> None:
+        """Undeclare what hears and tells a neighbour."""
+        subscription, publisher = self.subscriptions.pop(name, None), self.publishers.pop(name, None)
+        for declared in (subscription and subscription.subscriber, publisher):
             if declared is not None:
                 _try(declared.undeclare)
 
     def close(self) -> None:
         """Close the session, and with it all that was declared."""
-        self.ears, self.mouths = {}, {}
-        _try(self.session.close)
+        self.subscriptions, self.publishers = {}, {}
+        _try(self.zenoh.close)
 
 
 class ZenohTransport:
@@ -94,21 +94,21 @@ class ZenohTransport:
             if not os.access(file, os.R_OK):
                 raise BadInput(f"certificate file {str(file)!r} cannot be read")
         self._links: dict[str, Link] = {}
-        self._front: _Door | None = None  # at which neighbours knock; None where we do not listen
-        self._doors: dict[str, _Door] = {}  # at which we knock, by neighbour
+        self._inbound: _Session | None = None  # for neighbours who connect to us; None where we do not listen
+        self._outbound: dict[str, _Session] = {}  # for those to whom we connect, by neighbour
         self._deliver: Deliver | None = None
         self._lock = threading.Lock()  # of changes; sending does not wait for them
         self._ended = threading.Event()
-        self._taker = threading.Thread(target=self._take_in, name="transport", daemon=True)
+        self._receiver = threading.Thread(target=self._receive, name="transport", daemon=True)
 
     def open(self, deliver: Deliver) -> None:
         """Listen, connect, and take in frames."""
         with self._lock:
             self._deliver = deliver
-            self._open_front(patient=False)
+            self._open_inbound(retry=False)
             for link in self._links.values():
-                self._open_door(link)
-            self._taker.start()
+                self._connect(link)
+            self._receiver.start()
 
     def link(self, link: Link) -> None:
         """Add a neighbour, or change it."""
@@ -117,38 +117,38 @@ class ZenohTransport:
         with self._lock:
             if self._links.get(link.name) == link:
                 return
-            self._part_from(link.name)
+            self._remove(link.name)
             self._links[link.name] = link
             if self._deliver is not None:
-                self._open_door(link)
-                if self._front is not None and self._may_pass(link, self._front):
-                    self._declare(self._front, link)
+                self._connect(link)
+                if self._inbound is not None and self._is_admitted(link, self._inbound):
+                    self._declare(self._inbound, link)
 
     def unlink(self, name: str) -> None:
         """Remove a neighbour."""
         with self._lock:
             self._links.pop(name, None)
-            self._part_from(name)
+            self._remove(name)
 
     def send(self, name: str, frame: bytes) -> None:
         """Put a frame on its way, or drop it where the link is down or full."""
-        door = self._doors.get(name) or self._front
-        mouth = door.mouths.get(name) if door is not None else None
-        if mouth is not None:
-            _try(mouth.put, frame)
+        session = self._outbound.get(name) or self._inbound
+        publisher = session.publishers.get(name) if session is not None else None
+        if publisher is not None:
+            _try(publisher.put, frame)
 
     def close(self) -> None:
         """Close all links."""
         self._ended.set()
-        if self._taker.is_alive():
-            self._taker.join()
+        if self._receiver.is_alive():
+            self._receiver.join()
         with self._lock:
             self._deliver = None
-            for name in tuple(self._doors):
-                self._part_from(name)
-            if self._front is not None:
-                self._front.close()
-                self._front = None
+            for name in tuple(self._outbound):
+                self._remove(name)
+            if self._inbound is not None:
+                self._inbound.close()
+                self._inbound = None
 
     def _check(self, endpoint: str) -> None:
         allowed, when = ("tcp/", "without") if self._certificates is None else ("tls/", "with")
@@ -157,65 +157,67 @@ class ZenohTransport:
         if not endpoint.startswith(allowed) or not usable:
             raise BadInput(f"endpoint {endpoint!r} is not allowed {when} certificates; allowed: {allowed}host:port")
 
-    def _part_from(self, name: str) -> None:
-        if self._front is not None:
-            self._front.part_from(name)
-        door = self._doors.pop(name, None)
-        if door is not None:
-            door.close()
+    def _remove(self, name: str) -> None:
+        if self._inbound is not None:
+            self._inbound.remove(name)
+        session = self._outbound.pop(name, None)
+        if session is not None:
+            session.close()
 
-    def _open_front(self, patient: bool) -> None:
-        """Listen, for exactly the neighbours there are now; at the beginning a port in use is an error."""
+    def _open_inbound(self, retry: bool) -> None:
+        """Listen, for exactly the neighbours there are now; without `retry` a port in use is BadInput."""
         if not self._listen:
             return
-        if self._front is not None:
-            self._front.close()
-        waiting = {"listen/timeout_ms": -1 if patient else 0, "listen/exit_on_failure": not patient}
+        if self._inbound is not None:
+            self._inbound.close()
+        waiting = {"listen/timeout_ms": -1 if retry else 0, "listen/exit_on_failure": not retry}
         try:
-            self._front = self._open({"listen/endpoints": self._listen, **waiting}, tuple(self._links.values()))
+            self._inbound = self._open({"listen/endpoints": self._listen, **waiting}, tuple(self._links.values()))
         except zenoh.ZError as error:
             raise BadInput(f"endpoints {', '.join(self._listen)} cannot be opened: {_reason(error)}") from None
-        self._front.bell = self._front.session.declare_subscriber(self._bell(self._key), zenoh.handlers.RingChannel(1))
+        self._inbound.presence = self._inbound.zenoh.declare_subscriber(
+            self._presence_path(self._key), zenoh.handlers.RingChannel(1)
+        )
 
-    def _open_door(self, link: Link) -> None:
-        """Connect to a neighbour, if we are the one who does."""
+    def _connect(self, link: Link) -> None:
+        """Connect to a neighbour, if we are the side that connects."""
         if link.endpoint is None:
             return
         try:
-            door = self._open({"connect/endpoints": [link.endpoint], "listen/endpoints": []}, (link,))
+            session = self._open({"connect/endpoints": [link.endpoint], "listen/endpoints": []}, (link,))
         except zenoh.ZError as error:
             raise BadInput(f"endpoint {link.endpoint!r} cannot be used: {_reason(error)}") from None
-        door.bell = door.session.declare_publisher(self._bell(link.key))
-        self._doors[link.name] = door
+        session.presence = session.zenoh.declare_publisher(self._presence_path(link.key))
+        self._outbound[link.name] = session
 
-    def _open(self, endpoints: dict[str, Any], links: tuple[Link, ...]) -> _Door:
-        """Open a session that lets through exactly what these links carry."""
+    def _open(self, endpoints: dict[str, Any], links: tuple[Link, ...]) -> _Session:
+        """A new session that lets through exactly what these links carry."""
         config = zenoh.Config()
-        for place, value in {**SETTINGS, **self._security(links), **endpoints}.items():
-            config.insert_json5(place, json.dumps(value))
-        door = _Door(zenoh.open(config), links)
+        for path, value in {**SETTINGS, **self._security(links), **endpoints}.items():
+            config.insert_json5(path, json.dumps(value))
+        session = _Session(zenoh.open(config), links)
         for link in links:
-            self._declare(door, link, alone="connect/endpoints" in endpoints)
-        return door
+            self._declare(session, link, alone="connect/endpoints" in endpoints)
+        return session
 
-    def _may_pass(self, link: Link, door: _Door) -> bool:
-        return self._certificates is None or link in door.admitted
+    def _is_admitted(self, link: Link, session: _Session) -> bool:
+        return self._certificates is None or link in session.admitted
 
-    def _declare(self, door: _Door, link: Link, alone: bool = False) -> None:
-        """Begin to hear and tell a neighbour through a door; of two doors it is told through its own alone."""
+    def _declare(self, session: _Session, link: Link, alone: bool = False) -> None:
+        """Declare what hears and tells a neighbour; one with a session of its own is told through that alone."""
         if link.hears:
             newest: Any = zenoh.handlers.RingChannel(WAITING)
-            subscriber = door.session.declare_subscriber(self._path(link.key, self._key), newest)
-            door.ears[link.name] = _Ear(subscriber, subscriber.handler)
+            subscriber = session.zenoh.declare_subscriber(self._path(link.key, self._key), newest)
+            session.subscriptions[link.name] = _Subscription(subscriber, subscriber.handler)
         if link.tells and (alone or link.endpoint is None):
             path, drop = self._path(self._key, link.key), zenoh.CongestionControl.DROP
-            door.mouths[link.name] = door.session.declare_publisher(path, congestion_control=drop)
+            session.publishers[link.name] = session.zenoh.declare_publisher(path, congestion_control=drop)
 
     def _path(self, teller: str, hearer: str) -> str:
         return f"byzmab/{self._network}/{teller}/{hearer}"
 
-    def _bell(self, key: str) -> str:
-        """Nothing is ever sent there; that somebody listens shows who connects that the neighbour is there."""
+    def _presence_path(self, key: str) -> str:
+        """Where nothing is ever sent: a subscriber there shows whoever connects that the neighbour is present."""
         return f"byzmab/{self._network}/{key}"
 
     def _security(self, links: tuple[Link, ...]) -> dict[str, Any]:
@@ -225,47 +227,50 @@ class ZenohTransport:
         return {"access_control": access_control(passing), **tls_settings(self._certificates)}
 
     def _passing(self, link: Link) -> list[Passage]:
-        """What passes between a neighbour and us."""
+        """The messages that a neighbour and we may exchange."""
         heard, told = self._path(link.key, self._key), self._path(self._key, link.key)
-        passing = [Passage(OUT, DECLARED, self._bell(self._key)), Passage(IN, DECLARED, self._bell(link.key))]
+        passing = [
+            Passage(OUT, DECLARED, self._presence_path(self._key)),
+            Passage(IN, DECLARED, self._presence_path(link.key)),
+        ]
         if link.hears:
             passing += [Passage(IN, PUT, heard), Passage(OUT, DECLARED, heard)]
         if link.tells:
             passing += [Passage(OUT, PUT, told), Passage(IN, DECLARED, told)]
         return passing
 
-    def _take_in(self) -> None:
-        """Hand on what came in, neighbours taking turns; now and then look after the doors."""
+    def _receive(self) -> None:
+        """Deliver frames as they come, neighbours taking turns; now and then check the sessions."""
         looked = time.monotonic()
         while not self._ended.wait(PERIOD):
-            if time.monotonic() - looked > LONELY / 10:
+            if time.monotonic() - looked > RECONNECT_AFTER / 10:
                 looked = time.monotonic()
-                _guard("links", self._look_after_doors, looked)
-            for door in (self._front, *tuple(self._doors.values())):
-                for name, ear in tuple(door.ears.items()) if door is not None else ():
-                    self._take_from(name, ear)
+                _guard("links", self._check_sessions, looked)
+            for session in (self._inbound, *tuple(self._outbound.values())):
+                for name, subscription in tuple(session.subscriptions.items()) if session is not None else ():
+                    self._receive_from(name, subscription)
 
-    def _look_after_doors(self, now: float) -> None:
-        """Open anew what zenoh leaves as it is.
+    def _check_sessions(self, now: float) -> None:
+        """Open sessions anew where zenoh does not do so itself.
 
         It learns only at opening who may pass: after a new neighbour, those who connect to us do so anew, in about
         0.2 s. And it connects again by itself, but not where a session was closed in the very moment of connecting.
         """
         with self._lock:
-            front = self._front
-            if front is not None and not all(self._may_pass(link, front) for link in self._links.values()):
-                self._open_front(patient=True)
-            for name, door in tuple(self._doors.items()):
-                if door.bell.matching_status.matching:
-                    door.met = now
-                elif now - door.met > LONELY:
-                    door.close()
-                    self._open_door(self._links[name])
+            inbound = self._inbound
+            if inbound is not None and not all(self._is_admitted(link, inbound) for link in self._links.values()):
+                self._open_inbound(retry=True)
+            for name, session in tuple(self._outbound.items()):
+                if session.presence.matching_status.matching:
+                    session.last_seen = now
+                elif now - session.last_seen > RECONNECT_AFTER:
+                    session.close()
+                    self._connect(self._links[name])
 
-    def _take_from(self, name: str, ear: _Ear) -> None:
+    def _receive_from(self, name: str, subscription: _Subscription) -> None:
         for _ in range(TURNS):
             try:
-                sample = ear.waiting.try_recv()
+                sample = subscription.waiting.try_recv()
             except zenoh.ZError:  # undeclared meanwhile
                 return
             if sample is None or self._deliver is None:
@@ -274,7 +279,7 @@ class ZenohTransport:
 
 
 def _guard(what: str, act: Callable[..., None], *arguments: Any) -> None:
-    """Whatever goes wrong, the next frame is taken in."""
+    """Call a function; log what goes wrong, so that the next frame is handled."""
     try:
         act(*arguments)
     except Exception:
@@ -282,7 +287,7 @@ def _guard(what: str, act: Callable[..., None], *arguments: Any) -> None:
 
 
 def _try(act: Callable[..., Any], *arguments: Any) -> None:
-    """Do what fails only where a link or session is gone by now."""
+    """Call a function that fails only where a link or session is gone."""
     try:
         act(*arguments)
     except (zenoh.ZError, RuntimeError) as error:
@@ -290,5 +295,5 @@ def _try(act: Callable[..., Any], *arguments: Any) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """zenoh's message without the place in its source."""
+    """zenoh's message without the location in its source."""
     return str(error).split(" at ")[0].strip().rstrip(".")

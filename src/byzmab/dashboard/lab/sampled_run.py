@@ -1,4 +1,4 @@
-"""The witness: one run watched closely, for what became of reports and for the width that the bound needs."""
+"""One run sampled while it is played: the fates of reports in some rounds, and the bound from the recorded g."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -6,7 +6,8 @@ from collections import Counter
 import numpy as np
 
 from byzmab.core.filters.fates import Fate
-from byzmab.dashboard.lab.sight import Sight, fates_of, look
+from byzmab.dashboard.lab.round_view import RoundView, fates_of, play_round
+from byzmab.dashboard.lab.setup import edges_of
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.stage import Stage, grid_of
 from byzmab.simulation.widths import WideStage
@@ -17,8 +18,8 @@ FEWEST, MOST_SAMPLES = 4, 40  # rounds of which all reports are explained
 BASE_MODEL = {"memory": 0, "subset": None, "epoch": 1, "delay": 0}
 
 
-class Witness:
-    """The first run, played beside the others."""
+class SampledRun:
+    """The first run, with the fates of reports counted in sampled rounds, and the paper's bound."""
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
@@ -32,12 +33,12 @@ class Witness:
         self._stops = sorted({*self.samples, *self._grid})
 
     def play(self, until: int) -> None:
-        """Play up to a round, looking up where there is something to see."""
+        """Advance to round `until`, counting fates in sampled rounds and the bound on the grid."""
         begun = int(self.stage.board.record["time"])
         for stop in self._stops[bisect_left(self._stops, begun) : bisect_left(self._stops, until)]:
             self._play_to(stop)
             if stop in self.samples:
-                self._count(look(self.stage))
+                self._count(play_round(self.stage))
         self._play_to(until)
 
     def counts(self) -> list[dict[str, int]]:
@@ -51,12 +52,12 @@ class Witness:
             largest = self.stage.largest[self.experiment.byzantine :]
             self.bound.append(float(upper_bound(largest, self._gaps).mean()))
 
-    def _count(self, sight: Sight) -> None:
+    def _count(self, view: RoundView) -> None:
         self.looked += 1
         for agent in range(self.experiment.byzantine, self.experiment.parts.agents):
-            for column in fates_of(self.experiment, sight, agent):
-                for place, fate in enumerate(column):
-                    self.fates[sight.senders[sight.starts[agent] + place]][fate] += 1
+            for column in fates_of(self.experiment, view, agent):
+                for report, fate in enumerate(column):
+                    self.fates[view.senders[view.starts[agent] + report]][fate] += 1
 
 
 def sample_rounds(experiment: Experiment) -> frozenset[int]:
@@ -86,10 +87,6 @@ def _few_liars(experiment: Experiment) -> bool:
     """Whether no normal agent of the first run hears more than f liars."""
     if experiment.time_varying and experiment.parts.graph.random:
         return False
-    stage = Stage(experiment, 0)
-    stage.play(1)
-    starts, graph, byzantine = stage.board["graph_starts"], stage.board["graph"], experiment.byzantine
-    return all(
-        (graph[starts[agent] : starts[agent + 1]] < byzantine).sum() <= experiment.parts.f
-        for agent in range(byzantine, experiment.parts.agents)
-    )
+    byzantine = experiment.byzantine
+    heard = Counter(hearer for teller, hearer in edges_of(experiment) if teller <= byzantine < hearer)
+    return all(liars <= experiment.parts.f for liars in heard.values())

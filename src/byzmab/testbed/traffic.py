@@ -1,4 +1,4 @@
-"""An application with known arms for every node of a network, and what each node's decisions cost.
+"""An application with known true means for every node of a testbed, and the regret of each node's decisions.
 
 Beside each node stands its solo counterpart: an agent that hears nobody, decides as often, and is fed the same
 rewards, pull by pull of each arm.
@@ -14,8 +14,8 @@ from byzmab.core import draws
 from byzmab.core.agent import Agent
 from byzmab.core.errors import BadInput
 from byzmab.node.client import Client, NodeError
-from byzmab.node.founding import Member
-from byzmab.node.network import Network
+from byzmab.testbed.network import Network
+from byzmab.testbed.provision import Member
 
 TIMEOUT = 5.0  # seconds for an answer
 PAUSE = 0.2  # seconds before a node that could not be reached is asked again
@@ -24,18 +24,18 @@ MOST_PER_SECOND = 10_000.0
 Answer = TypeVar("Answer")
 
 
-class Purse:
-    """The rewards of one agent, each decided by arm and pull, and the regret of those who drew them."""
+class RewardStream:
+    """The rewards of one agent, each a function of arm and pull, and the regret of the pulls taken."""
 
-    def __init__(self, truths: tuple[float, ...], seed: int, agent: int) -> None:
+    def __init__(self, means: tuple[float, ...], seed: int, agent: int) -> None:
         key = draws.key_of(seed, 0, draws.REWARD)  # as in the first run of a simulation
-        self._keys = [draws.key_within(key, agent, arm) for arm in range(len(truths))]
-        self._truths = truths
-        self.pulls = [0] * len(truths)
+        self._keys = [draws.key_within(key, agent, arm) for arm in range(len(means))]
+        self._means = means
+        self.pulls = [0] * len(means)
 
     def peek(self, arm: int) -> float:
         """The reward of the next pull of an arm."""
-        return float(draws.unit(draws.key_within(self._keys[arm], self.pulls[arm])) < self._truths[arm])
+        return float(draws.unit(draws.key_within(self._keys[arm], self.pulls[arm])) < self._means[arm])
 
     def pull(self, arm: int) -> float:
         """Take the reward of the next pull of an arm."""
@@ -46,8 +46,8 @@ class Purse:
     @property
     def regret(self) -> float:
         """Σ of μ* − μ over the pulls; as in the simulator, the first one of each arm is not counted."""
-        best = max(self._truths)
-        return sum((best - mean) * max(0, count - 1) for mean, count in zip(self._truths, self.pulls, strict=True))
+        best = max(self._means)
+        return sum((best - mean) * max(0, count - 1) for mean, count in zip(self._means, self.pulls, strict=True))
 
 
 class _Ended(Exception):
@@ -55,39 +55,39 @@ class _Ended(Exception):
 
 
 class Application:
-    """Asks one node for arms and tells it the rewards; whatever fails is asked again, by the name of the event."""
+    """Asks one node for arms and tells it the rewards; a failed request is repeated with the same event id."""
 
     def __init__(self, network: Network, member: Member, rate: float) -> None:
-        plot, settings = network.founded.plot, network.founded.settings
+        plan, policy = network.deployment.plan, network.deployment.policy
         self.member, self._rate = member, rate
         self._client = Client(member.url, timeout=TIMEOUT, retries=0)
-        self._places = {arm: place for place, arm in enumerate(plot.arms)}
-        self.purse, self.solo_purse = (Purse(plot.truths, plot.seed, member.number - 1) for _ in range(2))
-        self._solo = Agent(len(plot.arms), 0, plot.kappa, "solo", settings.policy, plot.seed + member.number)
+        self._indices = {arm: index for index, arm in enumerate(plan.arms)}
+        self.rewards, self.solo_rewards = (RewardStream(plan.truths, plan.seed, member.number - 1) for _ in range(2))
+        self._solo = Agent(len(plan.arms), 0, plan.kappa, "solo", policy, plan.seed + member.number)
         self.decisions = 0
         self.failures = 0  # questions without an answer
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"application of {member.name}", daemon=True)
 
     def start(self) -> None:
-        """Begin to ask."""
+        """Start asking."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ask no more."""
+        """Stop asking, and wait until the last question is answered."""
         self._ended.set()
         self._thread.join()
         self._client.close()
 
     def decide(self) -> None:
-        """One decision of the node, and one of its solo counterpart."""
+        """Make one decision with the node, and one with its solo counterpart."""
         event = f"decision-{self.decisions + 1}"
-        arm = self._places[self._insist(lambda: self._client.select(event)).arm]
-        value = self.purse.peek(arm)
+        arm = self._indices[self._insist(lambda: self._client.select(event)).arm]
+        value = self.rewards.peek(arm)
         self._insist(lambda: self._client.reward(event, value))
-        self.purse.pull(arm)
+        self.rewards.pull(arm)
         alone = self._solo.select()
-        self._solo.reward(alone, self.solo_purse.pull(int(alone)))
+        self._solo.reward(alone, self.solo_rewards.pull(int(alone)))
         self.decisions += 1
 
     def _insist(self, ask: Callable[[], Answer]) -> Answer:
@@ -110,7 +110,7 @@ class Application:
 
 
 class Traffic:
-    """The applications of all nodes of a network, `rate` decisions per second each."""
+    """The applications of all nodes of a testbed, `rate` decisions per second each."""
 
     def __init__(self, network: Network, rate: float = 50.0) -> None:
         if not 0.0 < rate <= MOST_PER_SECOND:
@@ -148,7 +148,7 @@ class Traffic:
         return {
             "seconds": self.seconds,
             "attack": self._network.attack,
-            "truths": list(self._network.founded.plot.truths),
+            "truths": list(self._network.deployment.plan.truths),
             "decisions": sum(row["decisions"] for row in rows),
             "regret": {name: _mean([row[name] for row in honest]) for name in ("regret", "solo_regret")},
             "agents": rows,
@@ -170,8 +170,8 @@ class Traffic:
             "state": self._network.state(member.number),
             "decisions": application.decisions,
             "failures": application.failures,
-            "regret": application.purse.regret,
-            "solo_regret": application.solo_purse.regret,
+            "regret": application.rewards.regret,
+            "solo_regret": application.solo_rewards.regret,
             "refusals": dict(refusals),
             "evidence": evidence,
             "expelled": expelled,

@@ -1,7 +1,7 @@
-"""The two requests that an application makes all the time, answered without a framework.
+"""The fast path: `select` and `reward`, the two frequent requests, answered without Litestar.
 
-A select and a reward each cost Litestar more than the node itself takes for them. Here they are decoded by the same
-types and made of the same calls; whatever is not plainly one of them, a mistake included, goes the usual way.
+Litestar takes longer for each of them than the node itself. Here they are decoded by the same types and make the same
+calls; any other request, and any body that does not decode, goes to Litestar.
 """
 
 import re
@@ -12,18 +12,18 @@ import msgspec
 
 from byzmab.node.api import EVENT_ID, RewardRequest, SelectRequest
 from byzmab.node.problems import PROBLEMS, problem_of
-from byzmab.node.running import RunningNode
+from byzmab.node.runtime import NodeRuntime
 
 
-class Answer(NamedTuple):
-    """An answer in JSON, or none."""
+class FastAnswer(NamedTuple):
+    """A status with a body in JSON, which may be empty."""
 
     status: int
     body: bytes = b""
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
-Express = Callable[[str, bytes], Awaitable[Answer | None]]
+FastPath = Callable[[str, bytes], Awaitable[FastAnswer | None]]  # path, body → answer; None: ask Litestar
 
 _REWARD = re.compile(rf"/v1/events/({EVENT_ID[1:-1]})/reward\Z")
 _select_request = msgspec.json.Decoder(SelectRequest)
@@ -31,26 +31,26 @@ _reward_request = msgspec.json.Decoder(RewardRequest)
 _encode = msgspec.json.Encoder().encode
 
 
-async def never(path: str, body: bytes) -> Answer | None:
-    """No request is express."""
+async def no_fast_path(path: str, body: bytes) -> FastAnswer | None:
+    """Answer nothing: every request goes to Litestar."""
     return None
 
 
-def make_express(node: RunningNode) -> Express:
-    """Answers a POST by its path and body, or None where Litestar is to do it."""
+def make_fast_path(node: NodeRuntime) -> FastPath:
+    """A function that answers a POST by its path and body, or returns None where Litestar is to answer."""
 
-    async def answer(path: str, body: bytes) -> Answer | None:
+    async def answer(path: str, body: bytes) -> FastAnswer | None:
         rewarded = None if path == "/v1/select" else _REWARD.match(path)
         try:
             if path == "/v1/select":
-                return Answer(200, _encode(await node.select(_select_request.decode(body).event_id)))
+                return FastAnswer(200, _encode(await node.select(_select_request.decode(body).event_id)))
             if rewarded is not None:
                 await node.reward(rewarded[1], _reward_request.decode(body).value)
-                return Answer(204)
+                return FastAnswer(204)
         except PROBLEMS as error:
             problem, headers = problem_of(error)
             raw = tuple((name.encode(), value.encode()) for name, value in headers.items())
-            return Answer(problem.status_code, _encode(problem), raw)
+            return FastAnswer(problem.status_code, _encode(problem), raw)
         except (msgspec.MsgspecError, ValueError):  # ValueError: text that is not UTF-8
             return None
         return None

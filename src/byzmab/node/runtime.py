@@ -1,4 +1,4 @@
-"""A host that runs: its reports go out in time, frames are taken in, and acknowledgments wait for the disk."""
+"""The event loop of a node: it sends reports in time, handles frames, and delays answers until the disk has them."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ from byzmab.node.store import StoreTrouble
 
 SLICE = 16  # frames taken in before the application gets its turn
 AFTER_A_FAULT = 0.1  # seconds of rest
-BEHIND = 64  # things that a slow watcher may not have read yet; older ones are dropped
+BEHIND = 64  # events that a slow watcher may not have read yet; older ones are dropped
 LOST = (logging.ERROR, "state cannot be written; nothing is accepted until it can")
 FOUND = (logging.INFO, "state can be written again")
 log = logging.getLogger(__name__)
@@ -31,10 +31,10 @@ class Snapshot(msgspec.Struct, frozen=True):
     peers: list[Peer]
 
 
-Happening = tuple[str, bytes]  # its name, and JSON
+StreamEvent = tuple[str, bytes]  # its name, and its data as JSON
 
 
-class RunningNode:
+class NodeRuntime:
     """A host in an event loop, which owns it."""
 
     def __init__(self, host: Host, file: str | None = None) -> None:
@@ -46,11 +46,11 @@ class RunningNode:
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._trouble: str | None = None  # as it was last told
         self._frames = asyncio.Event()
-        self._watchers: set[asyncio.Queue[Happening | None]] = set()
+        self._watchers: set[asyncio.Queue[StreamEvent | None]] = set()
         self._tasks: list[asyncio.Task[None]] = []
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    async def run(self) -> AsyncIterator[None]:
         """Run within the block."""
         self.host.wake = lambda: _call(self._loop, self._frames.set)
         self.host.store.watch(lambda: _call(self._loop, self._release))
@@ -93,27 +93,27 @@ class RunningNode:
     def reload(self) -> None:
         """Read the neighbours from the file again; BadInput, and nothing changed, if it is wrong."""
         if self._file is not None:
-            self.host.rearrange(read_config(self._file).neighbours)
+            self.host.set_neighbours(read_config(self._file).neighbours)
             log.info("neighbours read again", extra={"neighbours": [item.name for item in self.host.config.neighbours]})
 
-    async def watch(self) -> AsyncIterator[Happening]:
-        """All that happens from now on, as long as somebody reads it."""
-        queue: asyncio.Queue[Happening | None] = asyncio.Queue(BEHIND)
+    async def watch(self) -> AsyncIterator[StreamEvent]:
+        """The stream's events from now on; the first is a snapshot."""
+        queue: asyncio.Queue[StreamEvent | None] = asyncio.Queue(BEHIND)
         self._watchers.add(queue)
         try:
-            happening: Happening | None = self._snapshot()
-            while happening is not None:
-                yield happening
-                happening = await queue.get()
+            event: StreamEvent | None = self._snapshot()
+            while event is not None:
+                yield event
+                event = await queue.get()
         finally:
             self._watchers.discard(queue)
 
     def end_streams(self) -> None:
-        """Let all watchers go."""
+        """End the streams of all watchers."""
         self._publish(None)
 
     def _release(self) -> None:
-        """Let those go on whose changes are on the disk."""
+        """Wake those whose changes are on the disk, or all where it cannot be written."""
         store, waiting = self.host.store, self._waiting
         if store.trouble != self._trouble:
             self._trouble = store.trouble
@@ -128,39 +128,39 @@ class RunningNode:
                 future.set_exception(StoreTrouble(store.trouble))
 
     async def _listen(self) -> None:
-        """Take in frames when there are some, and let the application have its turn in between."""
+        """Wait for frames and handle them in slices, so that the application gets its turn in between."""
         await self._frames.wait()
         self._frames.clear()
         while self.host.listen(SLICE):
             await asyncio.sleep(0)
 
     async def _tell(self) -> None:
-        """Tell the neighbours what is on the disk, when it is time."""
+        """Wait until the next report is due, then send it once all it says is on the disk."""
         self._due = max(self._due + self.host.config.report_every, self._loop.time())
         await asyncio.sleep(self._due - self._loop.time())
-        letters = self.host.compose()
+        outgoing = self.host.compose()
         with suppress(StoreTrouble):  # what cannot be written is not told either
             await self.durable()
-            self.host.post(letters)
+            self.host.post(outgoing)
         if self._watchers:
             self._publish(self._snapshot())
 
-    def _snapshot(self) -> Happening:
+    def _snapshot(self) -> StreamEvent:
         snapshot = Snapshot(views.state(self.host), views.peers(self.host).peers)
         return "state", msgspec.json.encode(snapshot)
 
     def _tell_evidence(self, piece: Evidence) -> None:
         self._publish(("evidence", msgspec.json.encode(piece)))
 
-    def _publish(self, happening: Happening | None) -> None:
+    def _publish(self, event: StreamEvent | None) -> None:
         for queue in self._watchers:
             if queue.full():
                 queue.get_nowait()
-            queue.put_nowait(happening)
+            queue.put_nowait(event)
 
 
 async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
-    """Do something again and again, whatever goes wrong in between."""
+    """Repeat `work` until cancelled; log whatever goes wrong."""
     while True:
         try:
             await work()
@@ -170,6 +170,6 @@ async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
 
 
 def _call(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
-    """Have the loop call a function soon; nothing if it has ended."""
+    """Schedule a call in the loop from another thread; do nothing if the loop has ended."""
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(function)

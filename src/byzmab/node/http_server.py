@@ -1,4 +1,4 @@
-"""Listening for HTTP: the socket, and uvicorn on it, for nodes and pages alike."""
+"""The HTTP server of nodes and pages: a listening socket, and uvicorn on it."""
 
 import asyncio
 import logging
@@ -14,12 +14,12 @@ from byzmab.core.errors import BadInput
 GRACE = 2  # seconds that open requests, such as streams, get at the end
 
 
-def _nothing(record: logging.LogRecord) -> bool:
+def _drop(record: logging.LogRecord) -> bool:
     return False
 
 
-class Server(uvicorn.Server):
-    """uvicorn, but signals are ours."""
+class HttpServer(uvicorn.Server):
+    """uvicorn, with signals left to us and no log lines for streams cut at the end."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -27,20 +27,20 @@ class Server(uvicorn.Server):
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End. Streams that are still open are cut after a while, which is no error and not told as one."""
+        """Stop; open streams are cut after GRACE seconds, which is not logged as an error."""
         log = logging.getLogger("uvicorn.error")
-        log.addFilter(_nothing)
+        log.addFilter(_drop)
         try:
             await super().shutdown(sockets)
             if self.server_state.tasks:  # they were told to end, and complain when they do
                 await asyncio.wait(self.server_state.tasks, timeout=1.0)
         finally:
-            log.removeFilter(_nothing)
+            log.removeFilter(_drop)
 
 
-def make_server(app: Any, connections: int) -> Server:
-    """A server of an application, for so many connections at the same time."""
-    return Server(
+def make_server(app: Any, connections: int) -> HttpServer:
+    """A server of an ASGI application for at most so many connections at the same time."""
+    return HttpServer(
         uvicorn.Config(
             app,
             lifespan="off",

@@ -1,4 +1,4 @@
-"""The gate before the service: who may ask, how much, how often, and how long it took."""
+"""The guard before the application: who may ask, how much, how often; it also measures how long answers take."""
 
 import asyncio
 import hmac
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from prometheus_client import Histogram
 
 from byzmab.core.errors import BadInput
 from byzmab.node.api import Problem
 from byzmab.node.config import Http, is_loopback
-from byzmab.node.express import Answer, Express
-from byzmab.node.metrics import Latency
+from byzmab.node.fast_path import FastAnswer, FastPath
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -29,22 +29,22 @@ SHORTEST_TOKEN = 16
 
 
 class Denied(Exception):
-    """A request that the service does not get to see."""
+    """A request that is not passed on, with the answer that it gets."""
 
     def __init__(self, status: int, detail: str, *headers: tuple[bytes, bytes]) -> None:
         super().__init__(detail)
         self.status, self.detail, self.headers = status, detail, headers
 
 
-class Rate:
-    """So many requests per second from each address, twice as many at once."""
+class RateLimit:
+    """A token bucket for each address: `limit` requests per second, twice as many at once."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._left: dict[str, tuple[float, float]] = {}  # address → tokens left, and when
 
     def take(self, address: str, now: float) -> bool:
-        """Whether one more request may come from an address."""
+        """Take a token of an address; return whether there was one."""
         most = 2.0 * self._limit
         left, then = self._left.pop(address, (most, now))
         left = min(most, left + (now - then) * self._limit)
@@ -54,13 +54,13 @@ class Rate:
         return left >= 1.0
 
 
-class Gate:
-    """An ASGI application that lets requests through to another."""
+class Guard:
+    """An ASGI application that passes on what is allowed, by the fast path or to another application."""
 
-    def __init__(self, app: App, express: Express, http: Http, latency: Latency) -> None:
-        self._app, self._express, self._http, self._latency = app, express, http, latency
+    def __init__(self, app: App, fast_path: FastPath, http: Http, latency: Histogram) -> None:
+        self._app, self._fast_path, self._http, self._latency = app, fast_path, http, latency
         self._token = read_token(http.token_file)
-        self._rate = Rate(http.rate_limit) if http.rate_limit else None
+        self._rate = RateLimit(http.rate_limit) if http.rate_limit else None
         self._local_only = is_loopback(http.host) and self._token is None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -79,7 +79,7 @@ class Gate:
             headers = dict(scope["headers"])
             self._check(scope, headers)
             body = await self._body(headers, receive)
-            answer = await self._express(scope["path"], body) if body and scope["method"] == "POST" else None
+            answer = await self._fast_path(scope["path"], body) if body and scope["method"] == "POST" else None
             if answer is None:
                 await self._app(scope, receive if body is None else _replay(body, receive), note_status)
             else:
@@ -87,9 +87,9 @@ class Gate:
                 await _send(send, answer)
         except Denied as denied:
             status = denied.status
-            await _send(send, Answer(status, msgspec.json.encode(Problem(status, denied.detail)), denied.headers))
+            await _send(send, FastAnswer(status, msgspec.json.encode(Problem(status, denied.detail)), denied.headers))
         finally:
-            self._latency.observe(_route(scope["path"]), status, time.perf_counter() - began)
+            self._latency.labels(_route(scope["path"]), status).observe(time.perf_counter() - began)
 
     def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         if self._rate is not None:
@@ -106,7 +106,7 @@ class Gate:
                 raise Denied(421, f"this is answered on loopback alone, not as {host[:100]!r}")
 
     async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes | None:
-        """The whole body, in time and not too large; None if there is none."""
+        """Read the whole body; None if there is none, Denied if it is late, too large or not JSON."""
         length = headers.get(b"content-length")
         if length is None and b"transfer-encoding" not in headers:
             return None
@@ -153,7 +153,7 @@ def _route(path: str) -> str:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Hand over a body that was read already, then whatever comes after it."""
+    """A `receive` that gives a body already read, then whatever comes after it."""
     first = True
 
     async def again() -> Message:
@@ -166,7 +166,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-async def _send(send: Send, answer: Answer) -> None:
+async def _send(send: Send, answer: FastAnswer) -> None:
     headers = [*answer.headers]
     if answer.body:
         headers += [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(answer.body))]

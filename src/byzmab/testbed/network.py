@@ -1,13 +1,13 @@
-"""A network of real nodes on this machine: one process each, started, hurt and stopped from here.
+"""The nodes of a testbed: one process each, started, killed, cut off, hung and stopped from here.
 
 >>> from pathlib import Path
->>> from byzmab.node.network import Network, Settings
->>> with Network(Settings(agents=5, byzantine=1), Path("net")) as network:  # doctest: +SKIP
+>>> from byzmab import Experiment
+>>> from byzmab.testbed.network import Network
+>>> with Network(Experiment(agents=5, byzantine=1), Path("net")) as network:  # doctest: +SKIP
 ...     network.kill(3)
 ...     network.restart(3)
 """
 
-import http.client
 import os
 import signal
 import subprocess
@@ -17,16 +17,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+import httpx
 import msgspec
 
 from byzmab.attacks import ATTACKS
 from byzmab.core.agent import Agent
 from byzmab.core.errors import BadInput
 from byzmab.node.config import read_config, write_config
-from byzmab.node.founding import HOST, PLOT, Founded, Member, Settings, found
-from byzmab.node.liar import write_plot
-
-__all__ = ["Network", "Settings"]
+from byzmab.simulation.experiment import Experiment
+from byzmab.testbed.liar import write_plan
+from byzmab.testbed.provision import PLAN, Member, Options, provision
 
 START = 120.0  # seconds that nodes may take to be ready
 STOP = 10.0  # seconds that they may take to end before they are killed
@@ -36,10 +36,10 @@ POLL = 0.05
 class Network:
     """The nodes of one network. Agents are numbered from 1, and those up to `byzantine` lie."""
 
-    def __init__(self, settings: Settings, directory: Path) -> None:
-        self.founded: Founded = found(settings, directory)
-        self.members = self.founded.members
-        self._plot = self.founded.plot
+    def __init__(self, experiment: Experiment, directory: Path, options: Options = Options()) -> None:  # noqa: B008
+        self.deployment = provision(experiment, directory, options)
+        self.members = self.deployment.members
+        self._plan = self.deployment.plan
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._frozen: set[int] = set()
         self._cut: dict[int, bytes] = {}  # settings of agents that are cut off, as they were
@@ -79,13 +79,13 @@ class Network:
         self._processes.clear()
 
     def member(self, number: int) -> Member:
-        """The agent of a number."""
+        """The agent of a number, or BadInput."""
         if not isinstance(number, int) or not 1 <= number <= len(self.members):
             raise BadInput(f"agent {number!r} does not exist; allowed: 1 to {len(self.members)}")
         return self.members[number - 1]
 
     def state(self, number: int) -> str:
-        """How an agent is: up, down, hung or cut off."""
+        """The state of an agent: up, down, hung or cut off."""
         member = self.member(number)
         process = self._processes.get(member.number)
         if process is None or process.poll() is not None:
@@ -139,32 +139,32 @@ class Network:
 
     @property
     def attack(self) -> str:
-        """How the liars lie now."""
-        return self._plot.attack
+        """The attack in use."""
+        return self._plan.attack
 
     def set_attack(self, attack: str) -> None:
-        """Have the liars lie in another way from their next report on."""
+        """Change the attack; liars use it from their next report on."""
         ATTACKS.resolve(attack).loop()
-        self._plot = msgspec.structs.replace(self._plot, attack=attack)
-        write_plot(self._plot, self.founded.directory / PLOT)
+        self._plan = msgspec.structs.replace(self._plan, attack=attack)
+        write_plan(self._plan, self.deployment.directory / PLAN)
 
     def _compile(self) -> None:
-        """Compile here what all processes then load."""
-        plot, settings = self._plot, self.founded.settings
-        agent = Agent(plot.arms, plot.f, plot.kappa, settings.filter, settings.policy)
-        for _ in range(len(plot.arms) + 1):
+        """Compile what all processes then load from the cache."""
+        plan = self._plan
+        agent = Agent(plan.arms, plan.f, plan.kappa, plan.filter, self.deployment.policy)
+        for _ in range(len(plan.arms) + 1):
             agent.reward(agent.select(), 0.0)
         agent.explain()
-        ATTACKS.resolve(plot.attack).loop()
+        ATTACKS.resolve(plan.attack).loop()
 
     def _spawn(self, member: Member) -> None:
-        command = [sys.executable, "-m", "byzmab.node.leash", "byzmab.cli.main", "node", str(member.file)]
+        command = [sys.executable, "-m", "byzmab.testbed.die_with_parent", "byzmab.cli.main", "node", str(member.file)]
         if member.lies:
-            command += ["--plot", str(self.founded.directory / PLOT)]
+            command += ["--attack-plan", str(self.deployment.directory / PLAN)]
         with (member.directory / "log").open("ab") as log:
             self._processes[member.number] = subprocess.Popen(
                 command,
-                stdin=subprocess.PIPE,  # the leash
+                stdin=subprocess.PIPE,  # it ends with us: see die_with_parent
                 stdout=log,
                 stderr=log,
                 start_new_session=True,  # Ctrl-C is for the parent, which ends them
@@ -173,7 +173,7 @@ class Network:
 
     def _wait_until_ready(self, member: Member) -> None:
         process, end = self._processes[member.number], time.monotonic() + START
-        while not _is_ready(member.port):
+        while not _is_ready(member):
             if process.poll() is not None or time.monotonic() > end:
                 last = (member.directory / "log").read_text(errors="replace").strip().splitlines()[-1:]
                 raise BadInput(f"{member.name} did not start: {last[0] if last else 'it said nothing'}")
@@ -191,12 +191,8 @@ def _let_go(process: subprocess.Popen[bytes]) -> None:
             process.stdin.close()
 
 
-def _is_ready(port: int) -> bool:
-    connection = http.client.HTTPConnection(HOST, port, timeout=2.0)
+def _is_ready(member: Member) -> bool:
     try:
-        connection.request("GET", "/readyz")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
+        return httpx.get(f"{member.url}/readyz", timeout=2.0, trust_env=False, verify=False).status_code == 200
+    except httpx.TransportError:
         return False
-    finally:
-        connection.close()

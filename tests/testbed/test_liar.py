@@ -12,11 +12,11 @@ from byzmab.node.config import Config, Neighbour
 from byzmab.node.evidence import Lie
 from byzmab.node.host import Clock, Host
 from byzmab.node.identity import Key
-from byzmab.node.liar import Liar, Plot, write_plot
-from byzmab.node.store import Store
-from byzmab.node.traffic import Purse
+from byzmab.node.store import NodeStore
 from byzmab.node.transport.memory import FAULTLESS, Faults, Hub, MemoryTransport
 from byzmab.simulation.stage import Stage
+from byzmab.testbed.liar import AttackPlan, Liar, write_plan
+from byzmab.testbed.traffic import RewardStream
 
 ARMS = ("red", "green", "blue", "grey")
 
@@ -35,7 +35,7 @@ class InMemoryNetwork:
         self.keys = [Key(bytes([i + 1] * 32)) for i in range(parts.agents)]
         self.hub = Hub(faults, seed=1)
         self.skew = skew  # seconds between the clocks of two agents
-        self.plot = Plot(
+        self.plan = AttackPlan(
             attack=experiment.attack,
             byzantine=experiment.byzantine,
             agents=self.names,
@@ -47,7 +47,7 @@ class InMemoryNetwork:
             filter=experiment.filter,
             seed=experiment.seed,
         )
-        write_plot(self.plot, directory / "plot.json")
+        write_plan(self.plan, directory / "attack-plan.json")
         self.hosts = [self._host(i, directory, settings) for i in range(parts.agents)]
 
     def _host(self, i, directory, settings):
@@ -71,10 +71,10 @@ class InMemoryNetwork:
             **settings,
         )
         (directory / self.names[i]).mkdir()
-        store = Store(directory / self.names[i], "test", self.keys[i].public)
-        tongue = Liar(directory / "plot.json", self.names[i]) if i < experiment.byzantine else None
+        store = NodeStore(directory / self.names[i], "test", self.keys[i].public)
+        report_for = Liar(directory / "attack-plan.json", self.names[i]) if i < experiment.byzantine else None
         clock = Clock(wall=lambda: time.time() + self.skew * i)
-        host = Host(config, self.keys[i], store, MemoryTransport(self.hub, self.keys[i].public), tongue, clock)
+        host = Host(config, self.keys[i], store, MemoryTransport(self.hub, self.keys[i].public), report_for, clock)
         host.agent.seed = int(fold(self.stage.board.record["policy_key"], i))
         host.agent._board["policy_keys"][0] = host.agent.seed
         host.open()
@@ -162,22 +162,22 @@ def test_liars_that_tell_each_receiver_something_else_are_proven_and_expelled(ne
     for _ in range(5):
         live.play_round()
     for host in live.hosts[1:]:
-        ledger = host.neighbourhood.ledgers["agent-1"]
-        assert ledger.equivocated and ledger.expelled
+        neighbour = host.neighbourhood.neighbours["agent-1"]
+        assert neighbour.equivocated and neighbour.expelled
         assert "agent-1" not in host.heard
-        others = [other for name, other in host.neighbourhood.ledgers.items() if name != "agent-1"]
+        others = [other for name, other in host.neighbourhood.neighbours.items() if name != "agent-1"]
         assert not any(other.evidence for other in others), "honest agents are not accused"
 
 
 def test_who_was_away_when_a_liar_was_caught_is_shown_the_proof_later(network):
-    """Those who expelled the liar are no witnesses of its words any more, so the one who was away cannot find out alone."""
+    """Those who expelled the liar are no witnesses of its reports any more, so the one who was away cannot find out alone."""
     live = network(agents=6, byzantine=1, attack="extreme", horizon=60)
     live.start()
-    away = live.hosts[5].neighbourhood.ledgers["agent-1"]
+    away = live.hosts[5].neighbourhood.neighbours["agent-1"]
     live.hub.partition([live.keys[5].public])
     for _ in range(5):
         live.play_round()
-    assert all(host.neighbourhood.ledgers["agent-1"].expelled for host in live.hosts[1:5])
+    assert all(host.neighbourhood.neighbours["agent-1"].expelled for host in live.hosts[1:5])
     assert not away.expelled
     live.hub.partition()
     for _ in range(5):
@@ -191,9 +191,9 @@ def test_one_lie_to_all_is_no_equivocation(network):
     for _ in range(5):
         live.play_round()
     for host in live.hosts[1:]:
-        ledger = host.neighbourhood.ledgers["agent-1"]
-        assert not ledger.equivocated
-        assert any(piece.kind is Lie.IMPOSSIBLE for piece in ledger.evidence), "but no history has such means"
+        neighbour = host.neighbourhood.neighbours["agent-1"]
+        assert not neighbour.equivocated
+        assert any(piece.kind is Lie.IMPOSSIBLE for piece in neighbour.evidence), "but no history has such means"
 
 
 def test_equivocators_are_kept_where_the_filter_alone_is_to_decide(network):
@@ -202,19 +202,19 @@ def test_equivocators_are_kept_where_the_filter_alone_is_to_decide(network):
     for _ in range(5):
         live.play_round()
     for host in live.hosts[1:]:
-        assert host.neighbourhood.ledgers["agent-1"].equivocated
+        assert host.neighbourhood.neighbours["agent-1"].equivocated
         assert "agent-1" in host.heard
 
 
-def test_a_running_liar_follows_a_new_plot(network, tmp_path):
+def test_a_running_liar_follows_a_new_plan(network, tmp_path):
     live = network(agents=6, byzantine=1, attack="none", horizon=60)
     live.start()
     live.play_round()
     assert max(live.hosts[1].heard["agent-1"].pulls) < 10
-    plot = Plot(
-        **{name: getattr(live.plot, name) for name in Plot.__struct_fields__ if name != "attack"}, attack="starve"
+    plan = AttackPlan(
+        **{name: getattr(live.plan, name) for name in AttackPlan.__struct_fields__ if name != "attack"}, attack="starve"
     )
-    write_plot(plot, tmp_path / "plot.json")
+    write_plan(plan, tmp_path / "attack-plan.json")
     live.play_round()
     assert max(live.hosts[1].heard["agent-1"].pulls) == 0
 
@@ -235,26 +235,26 @@ def test_with_f_liars_among_ten_honest_regret_stays_in_the_simulators_band(netwo
     band = simulate(Experiment(horizon=horizon, runs=40, **settings)).summary()["regret"]
     live = network(horizon=horizon, settings={"equivocators": "keep"}, **settings)
     truths, chance = live.experiment.parts.means, np.random.default_rng(0)
-    purses = [Purse(truths, 1, i) for i in range(10)]
-    while min(sum(purse.pulls) for purse in purses) < horizon + len(ARMS):
-        for host, purse in zip(live.hosts, purses, strict=True):
-            for _ in range(min(chance.integers(3, 8), horizon + len(ARMS) - sum(purse.pulls))):
+    streams = [RewardStream(truths, 1, i) for i in range(10)]
+    while min(sum(stream.pulls) for stream in streams) < horizon + len(ARMS):
+        for host, stream in zip(live.hosts, streams, strict=True):
+            for _ in range(min(chance.integers(3, 8), horizon + len(ARMS) - sum(stream.pulls))):
                 event, arm, _round = host.select()
-                host.reward(event, purse.pull(ARMS.index(arm)))
+                host.reward(event, stream.pull(ARMS.index(arm)))
         live.exchange()
-    regret = np.mean([purse.regret for purse in purses[2:]])
+    regret = np.mean([stream.regret for stream in streams[2:]])
     assert abs(regret - band["mean"]) < 4 * band["std"]
     assert regret < np.mean([solo_regret(live, i, horizon) for i in range(2, 10)])
 
 
 def solo_regret(live, i, horizon):
     """What the same agent pays on the same rewards when it hears nobody."""
-    purse = Purse(live.experiment.parts.means, 1, i)
+    stream = RewardStream(live.experiment.parts.means, 1, i)
     agent = Agent(len(ARMS), filter="solo", policy=live.experiment.policy, seed=i)
     for _ in range(horizon + len(ARMS)):
         arm = agent.select()
-        agent.reward(arm, purse.pull(arm))
-    return purse.regret
+        agent.reward(arm, stream.pull(arm))
+    return stream.regret
 
 
 @pytest.mark.parametrize(
@@ -271,9 +271,9 @@ def test_a_network_with_liars_learns_over_bad_links(network, faults):
     for host in live.hosts[2:]:
         assert host.agent.time == 40
         assert sum(host.agent.report().pulls) == 40 + len(ARMS)
-        for name, ledger in host.neighbourhood.ledgers.items():
-            heard, told = ledger.newest.word, live.hosts[live.names.index(name)]
+        for name, neighbour in host.neighbourhood.neighbours.items():
+            heard, told = neighbour.newest.signed, live.hosts[live.names.index(name)]
             assert 0 < heard.seq <= told.seq
             if name not in ("agent-1", "agent-2"):
-                assert not ledger.evidence
+                assert not neighbour.evidence
                 assert np.all(np.array(heard.pulls) <= told.agent.report().pulls)

@@ -1,4 +1,4 @@
-"""One round looked into: what everybody heard, what the filter made of it, and what was chosen."""
+"""A view of one round: what everybody heard, what the filter made of it, and what was chosen."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.stage import Stage
 
 
-class Sight(NamedTuple):
+class RoundView(NamedTuple):
     """All that a round was decided on; agents and arms are numbered from 0."""
 
     time: int  # t: rounds played before it
@@ -30,8 +30,8 @@ class Sight(NamedTuple):
     policy_keys: Words  # agents
 
 
-def look(stage: Stage) -> Sight:
-    """Play one round, in which there is a decision, and keep what it was decided on.
+def play_round(stage: Stage) -> RoundView:
+    """Play one round with a decision; return what it was decided on.
 
     A round ends with pulls, and where reports are tallies themselves these change with it. So tallies are taken
     before the round; lies and beliefs, which are made in it, after.
@@ -46,7 +46,7 @@ def look(stage: Stage) -> Sight:
     starts = board["heard_starts"].copy()
     rows = board["heard_rows"][: starts[agents]]
     sent = board["heard_at"][: rows.size].copy() if board.record["memory"] else np.full(rows.size, board.record["sent"])
-    return Sight(
+    return RoundView(
         time,
         pulls,
         means,
@@ -63,32 +63,32 @@ def look(stage: Stage) -> Sight:
     )
 
 
-def fates_of(experiment: Experiment, sight: Sight, agent: int) -> list[list[Fate]]:
+def fates_of(experiment: Experiment, view: RoundView, agent: int) -> list[list[Fate]]:
     """What became of every report that an agent heard: by arm, then by report."""
-    parts, reports = experiment.parts, slice(sight.starts[agent], sight.starts[agent + 1])
+    parts, reports = experiment.parts, slice(view.starts[agent], view.starts[agent + 1])
     return [
         parts.filter.fates(
-            float(sight.pulls[agent, arm]),
-            float(sight.means[agent, arm]),
-            sight.told_pulls[reports, arm],
-            sight.told_means[reports, arm],
+            float(view.pulls[agent, arm]),
+            float(view.means[agent, arm]),
+            view.told_pulls[reports, arm],
+            view.told_means[reports, arm],
             parts.f,
-            float(sight.kappas[agent]),
-            sight.time,
+            float(view.kappas[agent]),
+            view.time,
         )
         for arm in range(parts.arms)
     ]
 
 
-def index_of(experiment: Experiment, sight: Sight, agent: int) -> Floats | None:
-    """What every arm was worth to the policy, with the luck of that decision."""
-    rng = np.array([fold(sight.policy_keys[agent], sight.time)], np.uint64)
-    belief = Belief(*(numbers[agent] for numbers in sight.belief))
-    return experiment.parts.policy.explain(belief, sight.time, rng)
+def index_of(experiment: Experiment, view: RoundView, agent: int) -> Floats | None:
+    """The policy's index of every arm, with the random draws of that decision; None where it has none."""
+    rng = np.array([fold(view.policy_keys[agent], view.time)], np.uint64)
+    belief = Belief(*(numbers[agent] for numbers in view.belief))
+    return experiment.parts.policy.explain(belief, view.time, rng)
 
 
-def see(experiment: Experiment, run: int, round: int) -> Sight:
-    """The round of a run, both numbered from 1; within an epoch, the one in which it was decided."""
+def view_round(experiment: Experiment, run: int, round: int) -> RoundView:
+    """The view of a round, run and round numbered from 1; within an epoch, of the round with the decision."""
     if experiment.parts.baseline is not None:
         raise BadInput(f"algorithm {experiment.algorithm!r} has no filter to step through; allowed: resilient")
     for name, value, most in (("run", run, experiment.runs), ("round", round, experiment.horizon)):
@@ -96,7 +96,7 @@ def see(experiment: Experiment, run: int, round: int) -> Sight:
             raise BadInput(f"{name} {value} does not exist; allowed: 1 to {most}")
     stage = Stage(experiment, run - 1)
     stage.play((round - 1) // experiment.epoch * experiment.epoch)
-    return look(stage)
+    return play_round(stage)
 
 
 def step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, Any]:
@@ -104,36 +104,36 @@ def step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, 
     parts = experiment.parts
     if not 1 <= agent <= parts.agents:
         raise BadInput(f"agent {agent} does not exist; allowed: 1 to {parts.agents}")
-    sight, me = see(experiment, run, round), agent - 1
-    fates = fates_of(experiment, sight, me)
-    index = index_of(experiment, sight, me)
-    first = int(sight.starts[me])
+    view, me = view_round(experiment, run, round), agent - 1
+    fates = fates_of(experiment, view, me)
+    index = index_of(experiment, view, me)
+    first = int(view.starts[me])
     return {
         "run": run,
-        "round": sight.time + 1,
+        "round": view.time + 1,
         "agent": agent,
         "lies": me < experiment.byzantine,
-        "time": sight.time,
+        "time": view.time,
         "f": parts.f,
-        "kappa": float(sight.kappas[me]),
+        "kappa": float(view.kappas[me]),
         "consistency": parts.filter.consistency,
         "worth": parts.policy.worth,
         "formula": (type(parts.policy).__doc__ or "").partition("\n")[0],
-        "truths": sight.truths.tolist(),
-        "pulls": sight.pulls[me].tolist(),
-        "means": sight.means[me].tolist(),
+        "truths": view.truths.tolist(),
+        "pulls": view.pulls[me].tolist(),
+        "means": view.means[me].tolist(),
         "heard": [
             {
-                "agent": int(sight.senders[first + place]) + 1,
-                "lies": bool(sight.senders[first + place] < experiment.byzantine),
-                "age": sight.time - int(sight.sent[first + place]),
-                "pulls": sight.told_pulls[first + place].tolist(),
-                "means": sight.told_means[first + place].tolist(),
-                "fates": [fates[arm][place] for arm in range(parts.arms)],
+                "agent": int(view.senders[first + report]) + 1,
+                "lies": bool(view.senders[first + report] < experiment.byzantine),
+                "age": view.time - int(view.sent[first + report]),
+                "pulls": view.told_pulls[first + report].tolist(),
+                "means": view.told_means[first + report].tolist(),
+                "fates": [fates[arm][report] for arm in range(parts.arms)],
             }
-            for place in range(int(sight.starts[me + 1]) - first)
+            for report in range(int(view.starts[me + 1]) - first)
         ],
-        **{name: numbers[me].tolist() for name, numbers in sight.belief._asdict().items()},
+        **{name: numbers[me].tolist() for name, numbers in view.belief._asdict().items()},
         "index": None if index is None else index.tolist(),
-        "choice": int(sight.choices[me]) + 1,
+        "choice": int(view.choices[me]) + 1,
     }

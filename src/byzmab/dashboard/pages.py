@@ -1,4 +1,4 @@
-"""Serving pages to this machine alone: our files, Plotly's script, and what a page is allowed to do."""
+"""Pages on loopback: our static files, Plotly's script, the headers that limit a page, and the server."""
 
 import asyncio
 import signal
@@ -17,10 +17,10 @@ from litestar.static_files import create_static_files_router
 from litestar.types import Message, Scope
 
 from byzmab.node.config import Http
-from byzmab.node.express import never
-from byzmab.node.gate import Gate
-from byzmab.node.listening import Server, listen, make_server
-from byzmab.node.metrics import Latency
+from byzmab.node.fast_path import no_fast_path
+from byzmab.node.guard import Guard
+from byzmab.node.http_server import HttpServer, listen, make_server
+from byzmab.node.metrics import latency_histogram
 
 STATIC = Path(__file__).parent / "static"
 LOOPBACK = "127.0.0.1"
@@ -50,24 +50,24 @@ HEADERS = {
 @get("/plotly.js")
 async def plotly_script() -> File:
     """Plotly's script, from its own package."""
-    place = resources.files("plotly").joinpath("package_data", "plotly.min.js")
-    return File(Path(str(place)), media_type="text/javascript", content_disposition_type="inline")
+    script = resources.files("plotly").joinpath("package_data", "plotly.min.js")
+    return File(Path(str(script)), media_type="text/javascript", content_disposition_type="inline")
 
 
 async def _add_headers(message: Message, _: Scope) -> None:
-    """Every answer, refusals and files included, says what a page may do."""
+    """Add the headers that limit what a page may do to every answer, errors and files included."""
     if message["type"] == "http.response.start":
         added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
         message["headers"] = [*message.get("headers", []), *added]
 
 
 def page(name: str) -> File:
-    """A page of ours."""
+    """The answer that is one of our HTML files."""
     return File(STATIC / name, media_type="text/html; charset=utf-8", content_disposition_type="inline")
 
 
 def make_site(handlers: Sequence[Any], **settings: Any) -> Litestar:
-    """An application of pages: its own handlers, the shared files and Plotly."""
+    """An application of these handlers, the shared files and Plotly."""
     files = create_static_files_router(path="/static", directories=[STATIC])
     return Litestar(
         [*handlers, plotly_script, files],
@@ -79,13 +79,13 @@ def make_site(handlers: Sequence[Any], **settings: Any) -> Litestar:
 
 
 class Pages(InitPlugin):
-    """Pages for an application that has other things to do: their handlers, the shared files and Plotly."""
+    """A plug-in that adds pages to another application: their handlers, the shared files and Plotly."""
 
     def __init__(self, handlers: Sequence[Any]) -> None:
         self._handlers = handlers
 
     def on_app_init(self, app_config: AppConfig) -> AppConfig:
-        """Add the pages, which are no part of its schema."""
+        """Add the pages, outside of the application's schema."""
         files = create_static_files_router(path="/static", directories=[STATIC], include_in_schema=False)
         pages = Router("/", route_handlers=[*self._handlers, plotly_script], include_in_schema=False)
         app_config.route_handlers += [pages, files]
@@ -94,8 +94,8 @@ class Pages(InitPlugin):
 
 
 @contextmanager
-def serving(app: Any, port: int) -> Iterator[str]:
-    """Serve an application on loopback, beside whatever is done in the block; its address."""
+def serve_in_background(app: Any, port: int) -> Iterator[str]:
+    """Serve an application on loopback from a thread, within the block; yield its address."""
     listener = listen(LOOPBACK, port)
     server = _make_server(app)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])), name="pages", daemon=True)
@@ -109,7 +109,7 @@ def serving(app: Any, port: int) -> Iterator[str]:
 
 
 def serve(app: Any, port: int, opened: Callable[[str], None]) -> None:
-    """Serve an application on loopback until SIGINT or SIGTERM; `opened` is told its address."""
+    """Serve an application on loopback until SIGINT or SIGTERM; call `opened` with its address first."""
     listener = listen(LOOPBACK, port)
     try:
         asyncio.run(_serve(app, listener, opened))
@@ -130,9 +130,9 @@ async def _serve(app: Litestar, listener: Any, opened: Callable[[str], None]) ->
     await server.serve([listener])
 
 
-def _make_server(app: Any) -> Server:
+def _make_server(app: Any) -> HttpServer:
     http = Http(host=LOOPBACK, connections=256)
-    return make_server(Gate(app, never, http, Latency()), http.connections)
+    return make_server(Guard(app, no_fast_path, http, latency_histogram()), http.connections)
 
 
 def _address(listener: Any) -> str:

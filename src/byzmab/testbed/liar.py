@@ -18,8 +18,8 @@ from byzmab.core.report import Report
 from byzmab.node.host import Host
 
 
-class Plot(msgspec.Struct, frozen=True):
-    """What the liars of a network are agreed on."""
+class AttackPlan(msgspec.Struct, frozen=True):
+    """What the liars of a testbed are agreed on."""
 
     attack: str
     byzantine: int  # the first so many agents lie
@@ -33,25 +33,27 @@ class Plot(msgspec.Struct, frozen=True):
     seed: int = 0
 
 
-def read_plot(path: Path) -> Plot:
-    """Read a plot, or say in one sentence why it cannot be read."""
+def read_plan(path: Path) -> AttackPlan:
+    """The plan in a file, or BadInput."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Plot)
+        return msgspec.json.decode(path.read_bytes(), type=AttackPlan)
     except (OSError, msgspec.MsgspecError) as error:
-        raise BadInput(f"plot {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise BadInput(
+            f"attack plan {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from None
 
 
-def write_plot(plot: Plot, path: Path) -> None:
-    """Write a plot, whole or not at all; a running liar follows it from its next report on."""
+def write_plan(plan: AttackPlan, path: Path) -> None:
+    """Write a plan, whole or not at all; a running liar follows it from its next report on."""
     new = path.with_suffix(".new")
-    new.write_bytes(msgspec.json.encode(plot))
+    new.write_bytes(msgspec.json.encode(plan))
     new.replace(path)
 
 
-class Scene:
-    """A board on which the attack of a plot can be played, for one liar."""
+class AttackView:
+    """What one liar can know, laid out for the compiled attack."""
 
-    def __init__(self, plot: Plot, name: str) -> None:
+    def __init__(self, plot: AttackPlan, name: str) -> None:
         attack: Attack = ATTACKS.resolve(plot.attack)
         self.plot = plot
         self.me = plot.agents.index(name)
@@ -135,7 +137,7 @@ class Scene:
 
 
 class Liar:
-    """The tongue of a host that lies: another report for every neighbour, all under one sequence number."""
+    """The `ReportFor` of a host that lies: another report for every neighbour, all of one version."""
 
     def __init__(self, path: Path, name: str) -> None:
         self._path, self._name = path, name
@@ -151,6 +153,6 @@ class Liar:
             self._played = (host.epoch, host.seq)
         return self._scene.lie_to(neighbour)
 
-    def _stage(self) -> tuple[int, Scene]:
+    def _stage(self) -> tuple[int, AttackView]:
         stamp = self._path.stat().st_mtime_ns
-        return stamp, Scene(read_plot(self._path), self._name)
+        return stamp, AttackView(read_plan(self._path), self._name)

@@ -1,6 +1,6 @@
-"""A process that does not outlive the one that started it: `python -m byzmab.node.leash MODULE ARGUMENTS`.
+"""Run a module in a process that ends with its parent: `python -m byzmab.testbed.die_with_parent MODULE ARGUMENTS`.
 
-The starter holds the other end of stdin. When it ends, in whatever way, stdin does too, and so does this process.
+The parent holds the other end of stdin. When the parent ends, in whatever way, stdin closes, and this process ends.
 """
 
 import os
@@ -13,7 +13,7 @@ import time
 GRACE = 5.0  # seconds to end by itself
 
 
-def _follow() -> None:
+def _wait_for_parent() -> None:
     while os.read(0, 1024):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
@@ -22,6 +22,6 @@ def _follow() -> None:
 
 
 if __name__ == "__main__":
-    threading.Thread(target=_follow, name="leash", daemon=True).start()
+    threading.Thread(target=_wait_for_parent, name="die with parent", daemon=True).start()
     sys.argv = sys.argv[1:]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

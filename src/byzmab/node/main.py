@@ -1,4 +1,4 @@
-"""Running a node: from its file to a process that serves until it is told to stop."""
+"""The process of a node: started from its settings, it serves until it is told to stop."""
 
 import asyncio
 import logging
@@ -14,14 +14,14 @@ from litestar.plugins import InitPlugin
 from byzmab.core.errors import BadInput
 from byzmab.node import logs
 from byzmab.node.config import Config, Links
-from byzmab.node.express import make_express
-from byzmab.node.gate import Gate
-from byzmab.node.host import Host, Tongue
+from byzmab.node.fast_path import make_fast_path
+from byzmab.node.guard import Guard
+from byzmab.node.host import Host, ReportFor
+from byzmab.node.http_server import listen, make_server
 from byzmab.node.identity import Key
-from byzmab.node.listening import listen, make_server
 from byzmab.node.routes import make_app
-from byzmab.node.running import RunningNode
-from byzmab.node.store import Store, StoreTrouble
+from byzmab.node.runtime import NodeRuntime
+from byzmab.node.store import NodeStore, StoreTrouble
 from byzmab.node.transport.base import Certificates
 from byzmab.node.transport.zenoh import ZenohTransport
 
@@ -31,19 +31,22 @@ log = logging.getLogger(__name__)
 def run(
     config: Config,
     file: str | Path | None = None,
-    tongue: Tongue | None = None,
+    report_for: ReportFor | None = None,
     plugins: Sequence[InitPlugin] = (),
 ) -> None:
-    """Run a node until SIGTERM or SIGINT; SIGHUP reads the neighbours from the file again. Plugins add to its HTTP."""
+    """Run a node until SIGTERM or SIGINT; SIGHUP reads the neighbours from `file` again.
+
+    `report_for` makes the node lie; `plugins` add routes to its HTTP, such as a page.
+    """
     logs.begin(config.logs)
     _allow_connections()
     key = Key.load(config.key)
     listener = listen(config.http.host, config.http.port)
     try:
         transport = ZenohTransport(config.network, key.public, config.links.listen, _certificates(config.links))
-        store = Store(config.data, config.network, key.public)
+        store = NodeStore(config.data, config.network, key.public)
         try:
-            host = Host(config, key, store, transport, tongue)
+            host = Host(config, key, store, transport, report_for)
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(_serve(host, listener, str(file) if file is not None else None, plugins))
         finally:
@@ -53,9 +56,9 @@ def run(
 
 
 async def _serve(host: Host, listener: socket.socket, file: str | None, plugins: Sequence[InitPlugin]) -> None:
-    node = RunningNode(host, file)
+    node = NodeRuntime(host, file)
     http = host.config.http
-    app = Gate(make_app(node, plugins), make_express(node), http, node.metrics.latency)  # type: ignore[arg-type]
+    app = Guard(make_app(node, plugins), make_fast_path(node), http, node.metrics.latency)  # type: ignore[arg-type]
     server = make_server(app, http.connections)
     loop = asyncio.get_running_loop()
 
@@ -73,7 +76,7 @@ async def _serve(host: Host, listener: socket.socket, file: str | None, plugins:
         loop.add_signal_handler(number, stop)
     loop.add_signal_handler(signal.SIGHUP, reload)
     _warn_of_few_neighbours(host)
-    async with node.running():
+    async with node.run():
         address = "{}:{}".format(*listener.getsockname()[:2])
         log.info("serving", extra={"http": address, "node": host.config.name, "key": host.key.public})
         await server.serve([listener])

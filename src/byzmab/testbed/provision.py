@@ -1,0 +1,230 @@
+"""Provisioning a testbed on loopback: keys, certificates, a graph and the files of every node, in one directory."""
+
+import math
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple, cast, get_args
+
+import numpy as np
+
+from byzmab.core import draws
+from byzmab.core.errors import BadInput
+from byzmab.graphs import Given, Graph
+from byzmab.graphs.given import write_graph
+from byzmab.node.certificates import Authority
+from byzmab.node.config import Config, Http, Links, Neighbour, Tls, write_config
+from byzmab.node.identity import Key
+from byzmab.node.wire import MOST_ARMS
+from byzmab.simulation.experiment import RESILIENT, Experiment
+from byzmab.testbed.liar import AttackPlan, write_plan
+
+HOST = "127.0.0.1"
+FIRST_PORT, LAST_PORT = 8700, 65_535
+MOST_AGENTS = 100  # each is a process
+MOST_SEED = 2**62
+Equivocators = Literal["expel", "keep"]
+EQUIVOCATORS: tuple[str, ...] = get_args(Equivocators)
+NODE, PLAN, GRAPH, KEY = "node.toml", "attack-plan.json", "graph.json", "node.key"
+ONLY = {  # what nodes do, of settings that a simulation can have otherwise
+    "time_varying": False,
+    "memory": 0,
+    "rewards": "bernoulli",
+    "subset": None,
+    "epoch": 1,
+    "delay": 0,
+    "algorithm": RESILIENT,
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the nodes of a testbed need besides the experiment."""
+
+    equivocators: str = "expel"  # what happens to proven equivocators: expel or keep
+    report_every: float = 0.2  # seconds
+    base_port: int | None = None  # HTTP of agent i at base + i, its links at base + agents + i; default: free ports
+
+
+class Member(NamedTuple):
+    """One agent of the testbed, and where it is."""
+
+    number: int  # from 1
+    name: str
+    lies: bool
+    port: int  # of HTTP
+    directory: Path
+
+    @property
+    def url(self) -> str:
+        """Where its application asks."""
+        return f"http://{HOST}:{self.port}"
+
+    @property
+    def file(self) -> Path:
+        """Its settings."""
+        return self.directory / NODE
+
+
+class Deployment(NamedTuple):
+    """A testbed whose files are written."""
+
+    experiment: Experiment
+    options: Options
+    members: tuple[Member, ...]
+    plan: AttackPlan  # also holds the true means, the graph and the names
+    policy: str
+    directory: Path
+
+
+def provision(experiment: Experiment, directory: Path, options: Options = Options()) -> Deployment:  # noqa: B008 (a constant)
+    """Write the files of a testbed into a new or empty directory.
+
+    Horizon, runs and record do not matter: nodes run until they are stopped.
+    """
+    parts, settings = experiment.parts, experiment.settings()
+    _check(experiment, options)
+    base = free_base(parts.agents) if options.base_port is None else options.base_port
+    _make_empty(directory)
+    members = tuple(
+        Member(i + 1, f"agent-{i + 1}", i < experiment.byzantine, base + i + 1, directory / f"agent-{i + 1}")
+        for i in range(parts.agents)
+    )
+    plan = AttackPlan(
+        attack=settings["attack"],
+        byzantine=experiment.byzantine,
+        agents=tuple(member.name for member in members),
+        graph=draw_graph(parts.graph, parts.agents, experiment.byzantine, experiment.seed),
+        truths=draw_means(experiment),
+        arms=tuple(f"arm-{arm + 1}" for arm in range(parts.arms)),
+        f=parts.f,
+        kappa=settings["kappa"],
+        filter=settings["filter"],
+        seed=experiment.seed,
+    )
+    deployment = Deployment(experiment, options, members, plan, settings["policy"], directory)
+    _write(deployment, base + parts.agents)
+    return deployment
+
+
+def _check(experiment: Experiment, options: Options) -> None:
+    agents, arms = experiment.parts.agents, experiment.parts.arms
+    if not 2 <= agents <= MOST_AGENTS:
+        raise BadInput(f"agents {agents} is not allowed; allowed: 2 to {MOST_AGENTS}, each is a process")
+    if arms > MOST_ARMS:
+        raise BadInput(f"arms: {arms} are not allowed; allowed: 2 to {MOST_ARMS} in a report")
+    if not experiment.seed < MOST_SEED:
+        raise BadInput(f"seed {experiment.seed} is not allowed; allowed: 0 to {MOST_SEED - 1}")
+    if not isinstance(experiment.kappa, (int, float)):
+        raise BadInput(f"kappa {experiment.kappa!r} is not allowed for nodes; allowed: one number in [1, 2) for all")
+    for name, allowed in ONLY.items():
+        if getattr(experiment, name) != allowed:
+            raise BadInput(f"{name} {getattr(experiment, name)!r} is not what nodes do; allowed: {allowed}")
+    if options.equivocators not in EQUIVOCATORS:
+        raise BadInput(f"equivocators {options.equivocators!r} is not allowed; allowed: {' or '.join(EQUIVOCATORS)}")
+    most = LAST_PORT - 2 * agents
+    if options.base_port is not None and not 1024 <= options.base_port <= most:
+        raise BadInput(f"base port {options.base_port} is not allowed; allowed: 1024 to {most} for {agents} agents")
+
+
+def draw_means(experiment: Experiment) -> tuple[float, ...]:
+    """μ: as given, or drawn as in the first run of the simulation."""
+    parts = experiment.parts
+    if parts.means is not None:
+        return parts.means
+    drawn = draws.uniforms(draws.key_of(experiment.seed, 0, draws.ARMS), parts.arms)
+    return tuple(sorted(drawn.tolist(), reverse=True))
+
+
+def draw_graph(graph: Graph, agents: int, byzantine: int, seed: int) -> tuple[tuple[int, ...], ...]:
+    """Whom each agent hears, drawn as in the first run of a simulation with this seed."""
+    key = draws.key_of(seed, 0, draws.GRAPH)
+    knobs, out = np.array(graph.knobs, np.float64), np.zeros(agents, np.int64)
+    neighbours = type(graph).neighbours
+    listed = []
+    for receiver in range(agents):
+        rng = np.array([draws.key_within(key, 0, receiver)])
+        count = neighbours(receiver, agents, byzantine, knobs, rng, out)
+        listed.append(tuple(out[:count].tolist()))
+    return tuple(listed)
+
+
+def free_base(agents: int) -> int:
+    """The first base after which all ports of a testbed are free."""
+    step = 50 * math.ceil((2 * agents + 1) / 50)
+    for base in range(FIRST_PORT, LAST_PORT - step, step):
+        if all(_is_free(base + offset) for offset in range(1, 2 * agents + 1)):
+            return base
+    raise BadInput(f"there are no {2 * agents} free ports from {FIRST_PORT} on; allowed: a base port of your own")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def _make_empty(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        taken = any(directory.iterdir())
+    except OSError as error:
+        raise BadInput(f"directory {str(directory)!r} cannot be used: {error.strerror or error}") from None
+    if taken:
+        raise BadInput(f"directory {str(directory)!r} is not empty; allowed: a new or an empty one")
+
+
+def _write(deployment: Deployment, base_of_links: int) -> None:
+    plan, members = deployment.plan, deployment.members
+    authority, keys = Authority(), [Key.generate() for _ in members]
+    for member, key in zip(members, keys, strict=True):
+        member.directory.mkdir()
+        key.save(member.directory / KEY)
+        files = authority.issue(member.name, (HOST,), member.directory)
+        tls = Tls(authority=files.authority.name, certificate=files.certificate.name, private_key=files.key.name)
+        links = Links(listen=(f"tls/{HOST}:{base_of_links + member.number}",), tls=tls)
+        neighbours = _neighbours(member, plan, keys, base_of_links)
+        write_config(_config(member, deployment, links, neighbours), member.file)
+    write_plan(plan, deployment.directory / PLAN)
+    write_graph(Given(plan.graph, GRAPH), deployment.directory / GRAPH)
+
+
+def _neighbours(member: Member, plan: AttackPlan, keys: list[Key], base_of_links: int) -> tuple[Neighbour, ...]:
+    """Those whom an agent hears or tells; of two, the one with the larger number connects."""
+    i = member.number - 1
+    return tuple(
+        Neighbour(
+            name=plan.agents[j],
+            key=keys[j].public,
+            endpoint=f"tls/{HOST}:{base_of_links + j + 1}" if j < i else None,
+            hears=j in plan.graph[i],
+            tells=i in plan.graph[j],
+        )
+        for j in range(len(keys))
+        if j in plan.graph[i] or i in plan.graph[j]
+    )
+
+
+def _config(member: Member, deployment: Deployment, links: Links, neighbours: tuple[Neighbour, ...]) -> Config:
+    plan, options = deployment.plan, deployment.options
+    return Config(
+        name=member.name,
+        network=f"loopback-{plan.seed}",
+        key=KEY,
+        data="data",
+        arms=plan.arms,
+        f=plan.f,
+        kappa=plan.kappa,
+        filter=plan.filter,
+        policy=deployment.policy,
+        seed=int(draws.key_within(draws.key_of(plan.seed, 0, draws.POLICY), member.number - 1)) >> 1,  # 63 bits
+        report_every=options.report_every,
+        equivocators="keep" if member.lies else cast(Equivocators, options.equivocators),  # liars stay together
+        http=Http(host=HOST, port=member.port),
+        links=links,
+        neighbours=neighbours,
+    )
