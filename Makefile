@@ -1,9 +1,11 @@
-# make run: the main job · make test: all tests · make check: lint, types, layers, docs · make bench: speed
+# make run: the main job · make test: all tests · make quick: those without processes and browsers
+# make check: lint, types, layers, docs · make bench: speed
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+CHECKED := "outside_its_arrays or keeps_its_contract or keep_the_contract or every_policy or every_graph"
 
-.PHONY: run reproduce test soak check bench docs clean chromium
+.PHONY: run reproduce test quick boundscheck soak check bench docs clean chromium
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml constraints.txt
@@ -18,8 +20,17 @@ run: $(READY)
 reproduce: $(READY)
 	$(BIN)/byzmab reproduce all --runs 200 --out out-200
 
-test: $(READY) chromium
+test: $(READY) chromium boundscheck
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+# all tests that start no process and no browser: in less than two minutes on two cores
+quick: $(READY)
+	$(BIN)/python -m pytest --quick --numprocesses 2 --dist worksteal
+
+# plug-ins and parity with every index checked: a function that reads or writes outside its arrays raises here
+boundscheck: $(READY)
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest --quick --numprocesses 2 --dist worksteal -k $(CHECKED) \
+		tests/test_boundscheck.py tests/test_contracts.py tests/parity/test_naive.py
 
 # what takes long: a node killed a hundred times under traffic, a hundred thousand broken frames
 soak: $(READY)

@@ -5,7 +5,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from byzmab import Experiment, Store, run_sweep
+from byzmab import Experiment, ResultStore, run_sweep
 from byzmab.sweep.executors import open_executor
 
 BASE = Experiment(horizon=2_000, runs=20, record=20)
@@ -19,7 +19,7 @@ POINTS = [
 def overhead(points, executor=None, workers=1):
     """Seconds in all, seconds of playing, and blocks kept."""
     with tempfile.TemporaryDirectory() as directory:
-        store = Store(directory)
+        store = ResultStore(directory)
         began = time.perf_counter()
         run_sweep(points, store, executor, workers)
         wall = time.perf_counter() - began
@@ -28,7 +28,7 @@ def overhead(points, executor=None, workers=1):
 
 
 def main():
-    run_sweep(POINTS[:4], Store(tempfile.mkdtemp()))  # compiled
+    run_sweep(POINTS[:4], ResultStore(tempfile.mkdtemp()))  # compiled
     print(f"{'':<34} {'wall s':>8} {'playing s':>10} {'blocks':>7} {'beside, ms a block':>19} {'share':>7}  below 5 %")
     show("one thread", *overhead(POINTS))
     with open_executor("dask", workers=1) as (executor, workers):

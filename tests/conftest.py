@@ -1,7 +1,9 @@
 """Shared by all tests."""
 
+import multiprocessing.process
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,9 +17,37 @@ settings.register_profile("byzmab", deadline=None, derandomize=True)
 settings.load_profile("byzmab")
 
 
+def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="leave out tests that start a process or a browser")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_processes(request):
+    """With --quick, a test that starts a process is skipped as soon as it does; so none can be forgotten."""
+    if not request.config.getoption("--quick"):
+        yield
+        return
+    start = subprocess.Popen.__init__
+
+    def refuse(*arguments, **settings):
+        pytest.skip("starts a process")
+
+    def open_process(self, command, *arguments, **settings):
+        if command[0] != "git":  # provenance asks it for the revision
+            refuse()
+        start(self, command, *arguments, **settings)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess.Popen, "__init__", open_process)
+        patch.setattr(multiprocessing.process.BaseProcess, "start", refuse)
+        yield
+
+
 @pytest.fixture
-def browser():
+def browser(request):
     """Debian's chromium, without a screen."""
+    if request.config.getoption("--quick"):
+        pytest.skip("starts a browser")
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium")

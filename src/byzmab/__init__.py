@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from byzmab.sweep.data import open_sweep
     from byzmab.sweep.points import Sweep
     from byzmab.sweep.run import run_sweep
-    from byzmab.sweep.store import Store
+    from byzmab.sweep.store import ResultStore
 
 __version__ = version("byzmab")
 
@@ -45,7 +45,7 @@ _HOMES = {
     "Policy": "core.policies",
     "Report": "core.report",
     "Result": "simulation.result",
-    "Store": "sweep.store",
+    "ResultStore": "sweep.store",
     "Sweep": "sweep.points",
     "World": "attacks",
     "compare": "simulation.compare",
@@ -71,7 +71,7 @@ __all__ = [
     "Policy",
     "Report",
     "Result",
-    "Store",
+    "ResultStore",
     "Sweep",
     "World",
     "__version__",

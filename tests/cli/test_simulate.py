@@ -115,6 +115,18 @@ def test_out_leaves_what_reproduces_the_result(tmp_path):
     assert Result.load(out / "result.nc").summary()["regret"] == json.loads(first.stdout)["regret"]
 
 
+def test_out_keeps_a_copy_of_plugins_and_no_absolute_path(tmp_path):
+    (tmp_path / "plug").mkdir()
+    (tmp_path / "plug" / "mine.py").write_text(
+        "from byzmab.attacks.extreme import Extreme\nclass Mine(Extreme):\n    pass\n"
+    )
+    first = simulate_json("--attack", tmp_path / "plug" / "mine.py:Mine", "--out", "out", cwd=tmp_path)
+    assert str(tmp_path) not in (tmp_path / "out" / "experiment.toml").read_text()
+    (tmp_path / "plug" / "mine.py").unlink()
+    again = byzmab("simulate", tmp_path / "out" / "experiment.toml", "--json", cwd="/")
+    assert json.loads(again.stdout)["regret"] == first["regret"]
+
+
 def test_a_plugin_in_the_current_directory_is_found(tmp_path):
     (tmp_path / "mine.py").write_text(
         "from byzmab import Policy, compiled\n\n@compiled\ndef choose(belief, time, rng):\n    return 0\n\n"
@@ -165,6 +177,17 @@ def test_too_large_an_f_is_warned_of_on_stderr_alone():
     done = byzmab("simulate", *SMALL, "--f", "2", "--json")
     json.loads(done.stdout)
     assert [line for line in done.stderr.splitlines() if line.startswith("warning: f = 2 needs 5")]
+
+
+@pytest.mark.parametrize("command", ["simulate", "bounds"])
+def test_more_liars_than_f_are_warned_of_on_stderr_alone(command):
+    done = byzmab(command, "--horizon", 50, "--runs", 2, "--f", 1, "--byzantine", 2, "--json")
+    warned = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
+    assert len(warned) == 1
+    assert "f = 1 is too small" in warned[0]
+    printed = json.loads(done.stdout)
+    if command == "bounds":
+        assert {agent["upper_bound"] for agent in printed["agents"]} == {None}
 
 
 def test_everything_there_is_can_be_listed():

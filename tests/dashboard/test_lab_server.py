@@ -25,10 +25,11 @@ from byzmab.dashboard.lab.examples import examples
 from byzmab.dashboard.lab.playing import Playing
 from byzmab.dashboard.lab.round_view import fates_of, index_of, step, view_round
 from byzmab.dashboard.lab.routes import _messages, make_app
-from byzmab.dashboard.lab.sampled_run import SampledRun, why_no_bound
+from byzmab.dashboard.lab.sampled_run import SampledRun
 from byzmab.dashboard.lab.setup import command_of, edges_of, read_setup, texts_of
 from byzmab.paper.bounds import measure
 from byzmab.paper.figures import IDS, alone, read_figure
+from byzmab.simulation.assumptions import why_no_bound
 from byzmab.simulation.files import read_experiment
 from byzmab.simulation.stage import Stage
 

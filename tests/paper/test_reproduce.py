@@ -2,15 +2,17 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
 from command import BYZMAB
 
 from byzmab import BadInput
+from byzmab.core.toml import parse_toml
 from byzmab.paper import claims
 from byzmab.paper.claims import FAILS, HOLDS, INCONCLUSIVE
-from byzmab.paper.figures import IDS, SOLO, parse_figure, read_figure
+from byzmab.paper.figures import IDS, SOLO, make_figure, read_figure
 from byzmab.paper.reproduction import FigureData, reproduce
 
 SMALL = {"runs": 3, "horizon": 200}
@@ -133,7 +135,7 @@ def test_every_figure_of_the_paper_is_a_file_that_can_be_run(id):
 )
 def test_a_broken_figure_file_is_refused(text, words):
     with pytest.raises(BadInput, match=words):
-        parse_figure("mine", text)
+        make_figure(parse_toml(text, "figure 'mine'"), Path("mine.toml"))
 
 
 def test_an_edited_figure_runs_leaves_its_files_and_is_never_computed_twice(tmp_path):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from byzmab import BadInput, Experiment, Store, simulate
+from byzmab import BadInput, Experiment, ResultStore, simulate
 from byzmab.attacks.crafted import Crafted
 from byzmab.search import judge, save_search, search_attack
 from byzmab.search import search as module
@@ -70,12 +70,12 @@ def stopping_after(trials, monkeypatch):
 def test_control_c_keeps_the_best_so_far_and_the_store_goes_on_from_there(found, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         stopping_after(10, patch)
-        stopped = search_attack(SMALL, 30, 4, store=Store(tmp_path))
+        stopped = search_attack(SMALL, 30, 4, store=ResultStore(tmp_path))
     assert stopped.interrupted
     assert stopped.trials == found.trials[:10]
     with monkeypatch.context() as patch:
         stopping_after(20, patch)  # one more than is needed would stop it again
-        resumed = search_attack(SMALL, 30, 4, store=Store(tmp_path))
+        resumed = search_attack(SMALL, 30, 4, store=ResultStore(tmp_path))
     assert resumed.trials == found.trials
     assert not resumed.interrupted
 

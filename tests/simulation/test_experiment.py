@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from byzmab import BadInput, Experiment
-from byzmab.simulation.experiment import degree_warning
+from byzmab.simulation.assumptions import too_few_neighbours
 from byzmab.simulation.files import read_experiment, to_toml
 from byzmab.simulation.settings import ABOUT
 
@@ -141,15 +141,15 @@ def test_files_are_found_beside_the_experiment_file(tmp_path):
 
 
 def test_too_large_an_f_is_warned_of_once_and_names_at_most_ten():
-    assert degree_warning(Experiment(agents=10, byzantine=2, f=2)) is None
-    assert degree_warning(Experiment(filter="solo", f=9)) is None
-    cooperate = degree_warning(Experiment(agents=10, byzantine=2, f=5))
+    assert too_few_neighbours(Experiment(agents=10, byzantine=2, f=2)) is None
+    assert too_few_neighbours(Experiment(filter="solo", f=9)) is None
+    cooperate = too_few_neighbours(Experiment(agents=10, byzantine=2, f=5))
     assert "11 neighbours to cooperate" in cooperate
     assert "8 normal agents have fewer: 3, 4, 5, 6, 7, 8, 9, 10" in cooperate
-    guarantee = degree_warning(Experiment(agents=10, byzantine=2, f=3))
+    guarantee = too_few_neighbours(Experiment(agents=10, byzantine=2, f=3))
     assert "10 neighbours for the paper's guarantee" in guarantee
-    many = degree_warning(Experiment(agents=30, byzantine=2, f=2, graph="erdos-renyi:0.1"))
+    many = too_few_neighbours(Experiment(agents=30, byzantine=2, f=2, graph="erdos-renyi:0.1"))
     assert "28 normal agents expect fewer: 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, …" in many
-    assert degree_warning(Experiment(graph="erdos-renyi:0.2", time_varying=True, memory=100)) is None
-    star = degree_warning(Experiment(agents=6, byzantine=1, f=1, graph="star"))
+    assert too_few_neighbours(Experiment(graph="erdos-renyi:0.2", time_varying=True, memory=100)) is None
+    star = too_few_neighbours(Experiment(agents=6, byzantine=1, f=1, graph="star"))
     assert "4 normal agents have fewer: 2, 3, 4, 5" in star

@@ -4,15 +4,19 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from types import FunctionType
 
 import numpy as np
 import pytest
 from command import BYZMAB, byzmab
 
-from byzmab import BadInput, Experiment, Store, open_sweep, run_sweep, simulate
+from byzmab import BadInput, Experiment, ResultStore, compiled, open_sweep, run_sweep, simulate
+from byzmab.core.compiler import watching_compilation
+from byzmab.core.filters.trimmed import Trimmed
 from byzmab.sweep.executors import open_executor
 from byzmab.sweep.plan import Speed, Task, portions
 from byzmab.sweep.store import blocks_in
@@ -41,27 +45,29 @@ def test_every_executor_gives_the_digits_of_simulate(tmp_path):
     expected = [simulate(point).network_regret[:, -1] for point in POINTS]
     with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(2, get_context("spawn")) as processes:
         for name, executor in (("own", None), ("threads", threads), ("processes", processes)):
-            store = Store(tmp_path / name)
+            store = ResultStore(tmp_path / name)
             run_sweep(POINTS, store, executor)
             assert np.array_equal(finals(store, POINTS), expected), name
 
 
 def test_a_second_sweep_reuses_the_points_it_shares(tmp_path):
-    run_sweep(POINTS[:3], Store(tmp_path))
-    store = Store(tmp_path)
+    run_sweep(POINTS[:3], ResultStore(tmp_path))
+    store = ResultStore(tmp_path)
     run_sweep(POINTS, store)
     assert (store.computed, store.reused) == (1, 3)
 
 
 def test_progress_and_the_estimate_are_told(tmp_path):
     told, said = [], []
-    run_sweep(POINTS, Store(tmp_path), progress=lambda done, total: told.append((done, total)), announce=said.append)
+    run_sweep(
+        POINTS, ResultStore(tmp_path), progress=lambda done, total: told.append((done, total)), announce=said.append
+    )
     assert told[-1][0] == told[-1][1] == 4 * 6 * 5 * 200
     assert "4 points, 24 runs, 24 of them to be played: about" in said[0]
 
 
 def test_portions_hold_every_run_once_whatever_the_speed():
-    tasks = [Task(SMALL.but(runs=100), 0, 100), Task(SMALL.but(runs=7, kappa=1.2), 3, 7)]
+    tasks = [Task(SMALL.but(runs=100), 0, 100, 0), Task(SMALL.but(runs=7, kappa=1.2), 3, 7, 1)]
     for seconds in (1e-9, 1e-3, 0.4, 10.0):
         speed = Speed([])
         speed.seconds = lambda task, each=seconds: each * (task.end - task.first)
@@ -80,8 +86,8 @@ def test_a_plugin_that_fails_ends_with_one_sentence_and_what_was_finished_stays(
     )
     points = [SMALL, SMALL.but(policy=f"{tmp_path / 'bad.py'}:Bad")]
     with pytest.raises(BadInput, match="policy chose an arm that does not exist"):
-        run_sweep(points, Store(tmp_path / "out"), workers=1)
-    run_sweep(points[:1], Store(tmp_path / "out"))
+        run_sweep(points, ResultStore(tmp_path / "out"), workers=1)
+    run_sweep(points[:1], ResultStore(tmp_path / "out"))
 
 
 def test_a_killed_sweep_goes_on_without_losing_or_repeating_a_block(tmp_path):
@@ -126,7 +132,7 @@ def test_a_dask_cluster_loses_a_worker_and_no_digit(tmp_path):
     """Three worker processes, one of them killed in the middle."""
     distributed = pytest.importorskip("distributed")
     points = [point.but(horizon=30_000, runs=12, record=10) for point in POINTS]
-    local, remote = Store(tmp_path / "local"), Store(tmp_path / "remote")
+    local, remote = ResultStore(tmp_path / "local"), ResultStore(tmp_path / "remote")
     run_sweep(points, local)
     killed = []
     with (
@@ -191,7 +197,7 @@ def test_table_and_plot_show_what_is_there(tmp_path):
 
 
 def test_a_sweep_opens_as_one_lazy_array_and_a_tidy_table(tmp_path):
-    run_sweep([*POINTS, *(point.but(byzantine=2, horizon=100) for point in POINTS)], Store(tmp_path))
+    run_sweep([*POINTS, *(point.but(byzantine=2, horizon=100) for point in POINTS)], ResultStore(tmp_path))
     data = open_sweep(tmp_path)
     regret = data.regret
     assert dict(regret.sizes) == {"byzantine": 2, "kappa": 2, "filter": 2, "run": 6, "agent": 5, "round": 15}
@@ -215,14 +221,40 @@ def test_a_sweep_opens_as_one_lazy_array_and_a_tidy_table(tmp_path):
 def test_scattered_points_are_numbered(tmp_path):
     scattered = ((1.1, 0, 50), (1.1, 1, 51), (1.2, 0, 52), (1.3, 2, 50), (1.4, 3, 53))
     points = [SMALL.but(kappa=kappa, seed=seed, horizon=horizon) for kappa, seed, horizon in scattered]
-    run_sweep(points, Store(tmp_path))
+    run_sweep(points, ResultStore(tmp_path))
     regret = open_sweep(tmp_path).regret
     assert regret.dims == ("point", "run", "agent", "round")
     assert sorted(regret["seed"].values.tolist()) == [0, 0, 1, 2, 3]
 
 
 def test_a_setting_that_follows_from_another_is_no_dimension_of_its_own(tmp_path):
-    run_sweep([SMALL.but(byzantine=0), SMALL.but(byzantine=1)], Store(tmp_path))
+    run_sweep([SMALL.but(byzantine=0), SMALL.but(byzantine=1)], ResultStore(tmp_path))
     regret = open_sweep(tmp_path).regret
     assert regret.dims == ("byzantine", "run", "agent", "round")
     assert regret["f"].dims == ("byzantine",)
+
+
+class Own(Trimmed):
+    """A dense filter that is compiled in this process: its function is ours, but counts as somebody else's."""
+
+    believe_dense = staticmethod(
+        compiled(
+            FunctionType(
+                Trimmed.believe_dense.py_func.__code__.replace(co_filename="elsewhere.py"),
+                Trimmed.believe_dense.py_func.__globals__,
+            )
+        )
+    )
+
+
+@pytest.mark.filterwarnings("ignore::byzmab.sweep.identity.NotStored")
+def test_nothing_is_compiled_in_the_threads_of_a_sweep(tmp_path):
+    """Not even the dense loop of a point that no estimate was made from."""
+    small = SMALL.but(horizon=4, runs=1)
+    points = [small.but(seed=seed) for seed in range(40)]
+    points.insert(1, small.but(agents=60, filter=Own()))
+    where = []
+    with watching_compilation(lambda name: where.append(threading.current_thread())):
+        run_sweep(points, ResultStore(tmp_path))
+    assert where
+    assert set(where) == {threading.main_thread()}

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from byzmab import BadInput, Experiment, Store, simulate
+from byzmab import BadInput, Experiment, ResultStore, simulate
 from byzmab.sweep.identity import PLAYING, address, identity
 from byzmab.sweep.store import blocks_in
 
@@ -20,48 +20,48 @@ def same(first, second):
 
 
 def test_what_is_read_is_what_was_played(tmp_path):
-    store = Store(tmp_path)
-    played, read = store.get(SMALL), Store(tmp_path).get(SMALL)
+    store = ResultStore(tmp_path)
+    played, read = store.get(SMALL), ResultStore(tmp_path).get(SMALL)
     assert same(played, simulate(SMALL))
     assert same(read, played)
 
 
 def test_a_block_has_the_same_name_and_bytes_whoever_played_it(tmp_path):
-    stores = [Store(tmp_path / name) for name in ("here", "there")]
+    stores = [ResultStore(tmp_path / name) for name in ("here", "there")]
     for store in stores:
         store.get(SMALL)
-    (here,), (there,) = (blocks_in(store.place(SMALL)) for store in stores)
+    (here,), (there,) = (blocks_in(store.folder(SMALL)) for store in stores)
     assert here.path.name == there.path.name
     assert here.path.read_bytes() == there.path.read_bytes()
 
 
 def test_more_runs_only_add(tmp_path):
-    Store(tmp_path).get(SMALL)
-    before = blocks_in(Store(tmp_path).place(SMALL))
-    store = Store(tmp_path)
+    ResultStore(tmp_path).get(SMALL)
+    before = blocks_in(ResultStore(tmp_path).folder(SMALL))
+    store = ResultStore(tmp_path)
     more = store.get(SMALL.but(runs=10))
     assert (store.computed, store.reused) == (1, 1)
-    assert [(block.first, block.end) for block in blocks_in(store.place(SMALL))] == [(0, 4), (4, 10)]
-    assert before[0] in blocks_in(store.place(SMALL))
+    assert [(block.first, block.end) for block in blocks_in(store.folder(SMALL))] == [(0, 4), (4, 10)]
+    assert before[0] in blocks_in(store.folder(SMALL))
     assert same(more, simulate(SMALL.but(runs=10)))
 
 
 def test_fewer_runs_are_cut_from_what_is_there(tmp_path):
-    Store(tmp_path).get(SMALL)
-    store = Store(tmp_path)
+    ResultStore(tmp_path).get(SMALL)
+    store = ResultStore(tmp_path)
     assert same(store.get(SMALL.but(runs=3)), simulate(SMALL.but(runs=3)))
     assert store.computed == 0
 
 
 @pytest.mark.parametrize("harm", ["a changed byte", "cut off", "emptied"])
 def test_a_broken_block_is_found_and_computed_again(tmp_path, harm):
-    store = Store(tmp_path)
+    store = ResultStore(tmp_path)
     store.get(SMALL)
-    (block,) = blocks_in(store.place(SMALL))
+    (block,) = blocks_in(store.folder(SMALL))
     data = bytearray(block.path.read_bytes())
     data[len(data) // 2] ^= 1
     block.path.write_bytes({"a changed byte": data, "cut off": data[:100], "emptied": b""}[harm])
-    again = Store(tmp_path)
+    again = ResultStore(tmp_path)
     assert same(again.get(SMALL), simulate(SMALL))
     assert (again.computed, again.reused) == (1, 0)
 
@@ -69,29 +69,29 @@ def test_a_broken_block_is_found_and_computed_again(tmp_path, harm):
 def test_two_machines_merge_by_copying(tmp_path):
     import shutil
 
-    one, other = Store(tmp_path / "one"), Store(tmp_path / "other")
+    one, other = ResultStore(tmp_path / "one"), ResultStore(tmp_path / "other")
     one.get(SMALL)
     other.write(SMALL, simulate(SMALL.but(runs=7), first=3))  # runs 3 to 9, of which the first also knows one
     other.get(SMALL.but(kappa=1.2))
     shutil.copytree(tmp_path / "other", tmp_path / "one", dirs_exist_ok=True)
-    merged = Store(tmp_path / "one")
+    merged = ResultStore(tmp_path / "one")
     assert same(merged.get(SMALL.but(runs=10)), simulate(SMALL.but(runs=10)))
     assert same(merged.get(SMALL.but(kappa=1.2)), simulate(SMALL.but(kappa=1.2)))
     assert merged.computed == 0
 
 
 def test_half_written_files_of_a_killed_process_are_no_results(tmp_path):
-    store = Store(tmp_path)
+    store = ResultStore(tmp_path)
     store.get(SMALL)
-    (block,) = blocks_in(store.place(SMALL))
+    (block,) = blocks_in(store.folder(SMALL))
     (block.path.parent / f".123-{block.path.name}").write_bytes(b"half")
-    assert blocks_in(store.place(SMALL)) == [block]
+    assert blocks_in(store.folder(SMALL)) == [block]
 
 
 def test_provenance_stands_beside_every_block(tmp_path):
-    store = Store(tmp_path)
+    store = ResultStore(tmp_path)
     store.get(SMALL)
-    (block,) = blocks_in(store.place(SMALL))
+    (block,) = blocks_in(store.folder(SMALL))
     origin = json.loads(block.path.with_suffix(".json").read_text())
     assert set(origin) >= {"time", "host", "python", "packages", "algorithm", "revision", "seconds"}
     point = json.loads((block.path.parent / "point.json").read_text())
@@ -153,4 +153,4 @@ def test_a_graph_file_counts_by_its_edges(tmp_path):
 
 def test_a_store_that_lacks_runs_says_so(tmp_path):
     with pytest.raises(BadInput, match="does not hold all 4 runs"):
-        Store(tmp_path).read(SMALL)
+        ResultStore(tmp_path).read(SMALL)

@@ -7,11 +7,11 @@ import pytest
 from command import byzmab
 from pages import open_page
 
-from byzmab import BadInput, Experiment, Store, simulate
+from byzmab import BadInput, Experiment, ResultStore, simulate
 from byzmab.tournament.draw import write_maps
 from byzmab.tournament.field import AGENTS, ATTACKS, FILTERS, GRAPHS, POLICIES, Cell, Field, read_field
-from byzmab.tournament.report import write_report
 from byzmab.tournament.standings import play, score
+from byzmab.tournament.tournament_report import write_report
 
 SMALL = Experiment(byzantine=1, horizon=150, runs=4, record=5)
 FEW = Field(SMALL, ("solo", "mean", "pooled"), ("ucb", "tuned"), ("none", "extreme"), ("complete", "ring:4"), (6,))
@@ -19,7 +19,7 @@ FEW = Field(SMALL, ("solo", "mean", "pooled"), ("ucb", "tuned"), ("none", "extre
 
 @pytest.fixture(scope="module")
 def standings(tmp_path_factory):
-    return play(FEW, Store(tmp_path_factory.mktemp("tournament")))
+    return play(FEW, ResultStore(tmp_path_factory.mktemp("tournament")))
 
 
 def test_the_preset_is_as_large_as_promised_and_every_match_is_possible():
@@ -65,8 +65,8 @@ def test_the_worst_case_of_a_filter_is_its_largest_ratio(standings):
 
 
 def test_a_tournament_resumes(tmp_path):
-    play(FEW, Store(tmp_path))
-    store = Store(tmp_path)
+    play(FEW, ResultStore(tmp_path))
+    store = ResultStore(tmp_path)
     play(FEW, store)
     assert (store.computed, store.reused) == (0, len(FEW.matches()) + len(FEW.solos()) - 2)  # solo is in both
 

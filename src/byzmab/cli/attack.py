@@ -44,7 +44,7 @@ def search(
         from byzmab.search.keep import save_search, summary
         from byzmab.search.search import search_attack
         from byzmab.simulation.files import make_directory, open_experiment, run_options
-        from byzmab.sweep.store import Store
+        from byzmab.sweep.store import ResultStore
 
         experiment = open_experiment(file, changes)
         check_judged(experiment)
@@ -52,7 +52,7 @@ def search(
         json, directory = json or wanted.get("json", False), make_directory(out or wanted.get("out", "attack"))
         workers = wanted.get("workers") if workers is None else workers
         with progress_bar("searching") as progress:
-            found = search_attack(experiment, trials, search_runs, optimizer, Store(directory), progress, workers)
+            found = search_attack(experiment, trials, search_runs, optimizer, ResultStore(directory), progress, workers)
         files = save_search(found, directory)  # before it is judged, so that nothing stops it from being there
         if found.interrupted:
             note(f"the worst of {len(found.trials)} trials is in {files[0]}; the same command goes on from there")

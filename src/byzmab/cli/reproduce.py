@@ -22,10 +22,10 @@ def reproduce(
     out: Annotated[Path, OUT] = Path("out"),
 ) -> None:
     """Reproduce the paper: simulate its figures, decide its claims, and write a report."""
-    from byzmab.cli.show import compiling_notice, note, print_json, share_bar
+    from byzmab.cli.show import compiling_notice, note, print_json, share_bar, warnings_to_stderr
     from byzmab.cli.tables import claims_table, figures_table
 
-    with compiling_notice():
+    with compiling_notice(), warnings_to_stderr():
         from byzmab.paper.figures import read_figures
         from byzmab.paper.reproduction import reproduce as run
         from byzmab.simulation.files import make_directory

@@ -35,19 +35,19 @@ def sweep(
         from byzmab.sweep.executors import open_executor
         from byzmab.sweep.points import Sweep
         from byzmab.sweep.run import run_sweep
-        from byzmab.sweep.store import Store
+        from byzmab.sweep.store import ResultStore
 
         if file is None and (changes or not (table or plot or json)):
             raise BadInput("sweep file is missing; allowed: FILE.toml, or only --out with --table, --plot or --json")
         wanted = None if file is None else Sweep.read(file, changes)
         options = {} if wanted is None else wanted.options
         directory = make_directory(out or options.get("out", "sweeps"))
-        store = Store(directory)
+        store = ResultStore(directory)
         if wanted is not None:
             workers = options.get("workers") if workers is None else workers
             with open_executor(executor, address, workers) as (pool, count), progress_bar("sweeping") as progress:
                 run_sweep(wanted.points, store, pool, count or workers, progress, note)
-        data = open_sweep(directory, wanted)
+        data = open_sweep(store, wanted)
     if json or options.get("json", False):
         print_json({"points": data.summary(), "computed": store.computed, "reused": store.reused})
     elif table or not plot:

@@ -34,8 +34,8 @@ def _print(table: "Table") -> None:
     Console(width=None if sys.stdout.isatty() else 140).print(table)
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
+def _number(value: float | None, digits: int = 2) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
 
 
 def figures_table(figures: Mapping[str, "FigureData"]) -> None:
@@ -73,9 +73,11 @@ def bounds_table(bounds: "Bounds") -> None:
             f"{agent['neighbours']:g}",
             "yes" if agent["meets_3f_plus_1"] else "no",
             f"{agent['lower_rate']:.3f}",
-            *(f"{agent[key]:.1f}" for key in ("regret", "upper_bound", "upper_bound_min_tau")),
+            *(_number(agent[key], 1) for key in ("regret", "upper_bound", "upper_bound_min_tau")),
         )
     _print(table)
+    if summary["why_no_upper_bound"] is not None:
+        print(f"no upper bound: {summary['why_no_upper_bound']}")
 
 
 def sweep_table(data: "SweepData") -> None:
@@ -83,9 +85,10 @@ def sweep_table(data: "SweepData") -> None:
     headings = ("regret", "95 % interval", "stderr", "runs")
     table = _table("regret per normal agent at the horizon", [name.replace("_", " ") for name in data.varied], headings)
     for row in data.table.to_dict("records"):
-        interval = f"{row['low']:.2f} … {row['high']:.2f}"
-        names = (str(row[name]) for name in data.varied)
-        table.add_row(*names, _number(row["mean"]), interval, _number(row["stderr"]), str(row["runs"]))
+        several = row["runs"] > 1
+        interval = f"{row['low']:.2f} … {row['high']:.2f}" if several else "-"
+        numbers = _number(row["mean"]), interval, _number(row["stderr"] if several else None), str(row["runs"])
+        table.add_row(*(str(row[name]) for name in data.varied), *numbers)
     _print(table)
 
 

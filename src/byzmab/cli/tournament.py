@@ -31,15 +31,15 @@ def tournament(
     with compiling_notice(), warnings_to_stderr():
         from byzmab.simulation.files import make_directory
         from byzmab.sweep.executors import open_executor
-        from byzmab.sweep.store import Store
+        from byzmab.sweep.store import ResultStore
         from byzmab.tournament.draw import write_maps
         from byzmab.tournament.field import read_field
-        from byzmab.tournament.report import write_report
         from byzmab.tournament.standings import play
+        from byzmab.tournament.tournament_report import write_report
 
         field = read_field(file, changes)
         directory = make_directory(out)
-        store = Store(directory)
+        store = ResultStore(directory)
         with open_executor(executor, address, workers) as (pool, count), progress_bar("playing") as progress:
             standings = play(field, store, pool, count or workers, progress, note)
     if json:

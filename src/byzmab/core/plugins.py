@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Self
 
 from byzmab.core.errors import BadInput, unknown
 
+FILE_MODULE = "byzmab_plugin_"  # how the names of modules begin that were loaded from a file named by the user
+
 
 @dataclass(frozen=True)
 class Plugin:
@@ -114,7 +116,7 @@ def _import(what: str, place: str) -> Any:
     if not path.is_file():
         return _execute(what, place, lambda: importlib.import_module(place)) if _exists(what, place) else None
     # a name of its own, so that a file called like a module of Python's or ours takes nobody's place
-    name = f"byzmab_plugin_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
+    name = f"{FILE_MODULE}{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
     stamp = path.stat().st_mtime_ns
     if name in sys.modules and getattr(sys.modules[name], "__byzmab_stamp__", None) == stamp:
         return sys.modules[name]

@@ -45,6 +45,17 @@ class Graph(Plugin):
         neighbours = type(self).neighbours
         return np.array([neighbours(agent, agents, byzantine, knobs, rng, out) for agent in range(agents)], np.float64)
 
+    def most_byzantine(self, agents: int, byzantine: int) -> Integers:
+        """The most Byzantine neighbours each agent can have: counted on a fixed graph, all of them on a random one."""
+        if self.random:
+            return np.array([byzantine - (agent < byzantine) for agent in range(agents)])
+        out, rng, knobs = np.empty(agents, np.int64), np.zeros(1, np.uint64), np.array(self.knobs)
+        neighbours, counts = type(self).neighbours, np.empty(agents, np.int64)
+        for agent in range(agents):
+            heard = out[: neighbours(agent, agents, byzantine, knobs, rng, out)]
+            counts[agent] = (heard < byzantine).sum()
+        return counts
+
     def loop(self) -> Any:
         """The compiled loop over all agents of a board."""
         return _loop(type(self).neighbours)

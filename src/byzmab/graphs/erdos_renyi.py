@@ -51,3 +51,6 @@ class ErdosRenyi(Graph):
 
     def degrees(self, agents: int, byzantine: int) -> Floats:
         return np.full(agents, self.q * (agents - 1))
+
+    def most_byzantine(self, agents: int, byzantine: int) -> Integers:
+        return super().most_byzantine(agents, byzantine if self.q > 0.0 else 0)

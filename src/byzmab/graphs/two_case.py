@@ -78,3 +78,6 @@ class TwoCase(Graph):
     def degrees(self, agents: int, byzantine: int) -> Floats:
         mean = (self.low + self.high) / 2 if self.high else (agents - 1) / 2
         return np.full(agents, min(mean, agents - byzantine - 1 + (byzantine > 0)))
+
+    def most_byzantine(self, agents: int, byzantine: int) -> Integers:
+        return super().most_byzantine(agents, byzantine).clip(max=1)

@@ -5,9 +5,7 @@ send SIGHUP or POST /v1/reload. Everything else is read at the start.
 """
 
 import ipaddress
-import json
 import re
-import tomllib
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,6 +14,7 @@ import msgspec
 
 from byzmab.core.agent import Agent
 from byzmab.core.errors import BadInput, nearest
+from byzmab.core.toml import read_toml, toml_line
 from byzmab.node.identity import public_bytes
 from byzmab.node.transport.base import MOST_BYTES, Link
 from byzmab.node.wire import MOST_ARMS, MOST_LETTERS
@@ -165,20 +164,13 @@ def is_loopback(host: str) -> bool:
 
 def read_config(path: str | Path) -> Config:
     """The node of a file, or BadInput with the line that is wrong."""
-    path = Path(path)
+    file = read_toml(path, "node file")
     try:
-        text = path.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadInput(f"node file {str(path)!r} is not TOML: {error}") from None
-    except (OSError, ValueError) as error:
-        raise BadInput(f"node file {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    try:
-        config = msgspec.convert(data, Config)
+        config = msgspec.convert(file.data, Config)
     except (msgspec.ValidationError, BadInput) as error:
         where, sentence = _what_is_wrong(str(error))
-        raise BadInput(f"node file {str(path)!r}, line {_line_of(text, where)}: {sentence}") from None
-    return _with_paths_from(path.parent, config)
+        raise BadInput(f"{file.at(where)}: {sentence}") from None
+    return _with_paths_from(Path(path).parent, config)
 
 
 def _what_is_wrong(message: str) -> tuple[str, str]:
@@ -194,19 +186,6 @@ def _what_is_wrong(message: str) -> tuple[str, str]:
     if path:
         return path, f"{path}: {said[0].lower()}{said[1:]}"
     return re.split(r"[ :]", said, maxsplit=1)[0], said
-
-
-def _line_of(text: str, where: str) -> int:
-    """The line of a key such as neighbours[0].key; of its table if the key is not there."""
-    table, _, key = re.sub(r"\[\d+\]$", "", where).rpartition(".")
-    lines = text.splitlines()
-    name, _, number = table.rstrip("]").partition("[")
-    heads = [row for row, line in enumerate(lines) if re.match(rf"\s*\[+\s*{re.escape(name)}\s*\]", line)]
-    first = heads[min(int(number or 0), len(heads) - 1)] if table and heads else 0
-    for row in range(first, len(lines)):
-        if re.match(rf'\s*\[*\s*["\']?{re.escape(key)}\b', lines[row]):
-            return row + 1
-    return first + 1
 
 
 def _with_paths_from(directory: Path, config: Config) -> Config:
@@ -235,7 +214,7 @@ def write_config(config: Config, path: str | Path) -> None:
 def _rows(table: Strict, values: dict[str, Any], without: tuple[str, ...] = ()) -> list[str]:
     defaults = {field.name: field.default for field in msgspec.structs.fields(table)}
     return [
-        f"{name} = {json.dumps(value, ensure_ascii=False)}"
+        toml_line(name, value)
         for name, value in values.items()
         if name not in without and value is not None and value != defaults[name]
     ]

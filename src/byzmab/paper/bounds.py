@@ -5,9 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
 from byzmab.graphs.erdos_renyi import ErdosRenyi
+from byzmab.simulation.absent import check_present
+from byzmab.simulation.assumptions import most_liars, outside_the_model, warn_of, why_no_bound
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.figure import draw_band, dress, new_axes
 from byzmab.simulation.stage import Stage, grid_of
@@ -20,7 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bounds:
-    """The theorems' numbers, per normal agent and averaged over runs, and the regret measured in those runs."""
+    """The theorems' numbers, per normal agent and averaged over runs, and the regret measured in those runs.
+
+    The upper bounds are NaN for agents of whom the paper proves none.
+    """
 
     experiment: Experiment
     rounds: Integers
@@ -29,6 +36,7 @@ class Bounds:
     plain: Floats  # run × normal agent × round: the upper bound at τ = T
     tight: Floats  # run × normal agent: with the minimum over τ, at the horizon
     ucb1: Floats  # run × round
+    missing: str  # why some upper bounds are not there; empty if all are
 
     def summary(self) -> dict[str, Any]:
         """As plain data; agents are numbered from 1."""
@@ -36,17 +44,15 @@ class Bounds:
         graph = self.experiment.parts.graph
         agents = [
             {
-                "agent": first + place,
-                "neighbours": float(self.degrees[place]),
+                "agent": first + row,
+                "neighbours": float(self.degrees[row]),
                 "meets_3f_plus_1": bool(meets),
                 "lower_rate": float(rate),
-                "regret": float(self.regret[:, place, -1].mean()),
-                "upper_bound": float(self.plain[:, place, -1].mean()),
-                "upper_bound_min_tau": float(self.tight[:, place].mean()),
+                "regret": float(self.regret[:, row, -1].mean()),
+                "upper_bound": _known(self.plain[:, row, -1].mean()),
+                "upper_bound_min_tau": _known(self.tight[:, row].mean()),
             }
-            for place, (meets, rate) in enumerate(
-                zip(enough(self.degrees, f), lower_rate(self.degrees, f), strict=True)
-            )
+            for row, (meets, rate) in enumerate(zip(enough(self.degrees, f), lower_rate(self.degrees, f), strict=True))
         ]
         chance = chance_of_enough(graph.q, self.experiment.parts.agents, f) if isinstance(graph, ErdosRenyi) else None
         return {
@@ -54,14 +60,18 @@ class Bounds:
             "ucb1_bound": float(self.ucb1[:, -1].mean()),
             "needed_neighbours": needed(f),
             "chance_of_enough": chance,
+            "why_no_upper_bound": self.missing or None,
             "agents": agents,
         }
 
     def plot(self) -> "Axes":
-        """Measured regret below the two upper bounds, all averaged over normal agents."""
+        """Measured regret below the two upper bounds, all averaged over the normal agents that have the paper's."""
         axes = new_axes()
-        draw_band(axes, self.rounds, self.regret.mean(axis=1), "measured regret")
-        draw_band(axes, self.rounds, self.plain.mean(axis=1), "the paper's upper bound, from recorded g")
+        proved = ~np.isnan(self.tight[0])
+        chosen = proved if proved.any() else ~proved
+        draw_band(axes, self.rounds, self.regret[:, chosen].mean(axis=1), "measured regret")
+        if proved.any():
+            draw_band(axes, self.rounds, self.plain[:, proved].mean(axis=1), "the paper's upper bound, from recorded g")
         draw_band(axes, self.rounds, self.ucb1, "UCB1's bound", alone=True)
         dress(axes, self.experiment.horizon)
         axes.set_yscale("log")
@@ -71,7 +81,14 @@ class Bounds:
 
 
 def measure(experiment: Experiment, progress: Callable[[int, int], None] | None = None) -> Bounds:
-    """Play every run round by round, recording g = n / w of every normal agent and arm."""
+    """Play every run round by round, recording g = n / w of every normal agent and arm.
+
+    Where some normal agent can hear more than f liars, a warning says so, and that agent has no upper bound.
+    """
+    if experiment.parts.baseline is not None:
+        raise BadInput(f"algorithm {experiment.algorithm!r} has no bound here; allowed: resilient")
+    check_present(experiment)
+    warn_of([experiment], stacklevel=3)
     grid = grid_of(experiment.horizon, experiment.record)
     byzantine, normal = experiment.byzantine, experiment.parts.agents - experiment.byzantine
     shape = experiment.runs, normal, grid.size
@@ -82,7 +99,7 @@ def measure(experiment: Experiment, progress: Callable[[int, int], None] | None 
         board = stage.board
         means = board["truths"]
         widths = WidthRecord(normal, means)
-        recorded = {int(when): place for place, when in enumerate(grid)}
+        recorded = {int(when): column for column, when in enumerate(grid)}
         for time in range(experiment.horizon):
             pulls = board["pulls"].copy()
             stage.play(time + 1)  # beliefs are of this time, pulls already of the next
@@ -94,4 +111,19 @@ def measure(experiment: Experiment, progress: Callable[[int, int], None] | None 
         regret[run], tight[run] = board["regret"], widths.tight()
         ucb1[run] = [ucb1_bound(means, int(when)) for when in grid]
     degrees = experiment.parts.graph.degrees(experiment.parts.agents, byzantine)[byzantine:]
-    return Bounds(experiment, grid, degrees, regret, plain, tight, ucb1)
+    plain[:, unproved(experiment)] = tight[:, unproved(experiment)] = np.nan
+    return Bounds(experiment, grid, degrees, regret, plain, tight, ucb1, why_no_bound(experiment))
+
+
+def unproved(experiment: Experiment) -> NDArray[np.bool_]:
+    """Which normal agents have no upper bound, as an assumption of the theorem fails for them."""
+    normal = slice(experiment.byzantine, None)
+    if outside_the_model(experiment):
+        return np.ones(experiment.parts.agents, np.bool_)[normal]
+    if not experiment.parts.filter.trims:  # hears nobody
+        return np.zeros(experiment.parts.agents, np.bool_)[normal]
+    return np.asarray(most_liars(experiment) > experiment.parts.f)[normal]
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -4,7 +4,7 @@ A difference is paired, run by run, since both sides met the same luck; its inte
 "Less" and "more" below mean that the interval excludes zero. An honest *fails* or *inconclusive* is a result.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,10 +15,10 @@ from byzmab.core.report import Floats
 from byzmab.graphs import resolve_graph
 from byzmab.paper.figures import IDS, SOLO
 from byzmab.paper.reproduction import FigureData, final_difference
+from byzmab.simulation.statistics import student_interval
 from byzmab.theory.conditions import chance_of_enough
 
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
-LEVEL = 0.95
 NO_WORSE = 0.02  # "not worse" allows for so much of solo's regret
 NEGLIGIBLE = 0.05  # "negligible" is less than so much of the regret
 LINEAR = 0.8  # regret gained in the second half over that in the first: 1 if linear, √2 − 1 if a square root
@@ -27,7 +27,7 @@ Figures = Mapping[str, FigureData]
 
 
 @dataclass(frozen=True)
-class Interval:
+class Measured:
     """A mean with its 95 % interval."""
 
     what: str
@@ -49,15 +49,10 @@ class Interval:
         return f"{self.what}: {self.mean:+.4g} [{self.low:+.4g}, {self.high:+.4g}]"
 
 
-def interval(what: str, values: Floats) -> Interval:
-    """Student's interval for the mean; endless for a single value."""
-    from scipy.stats import t
-
-    mean, count = float(np.mean(values)), len(values)
-    if count < 2:
-        return Interval(what, mean, -np.inf, np.inf)
-    reach = float(t.ppf(0.5 + LEVEL / 2, count - 1) * np.std(values, ddof=1) / count**0.5)
-    return Interval(what, mean, mean - reach, mean + reach)
+def measured(what: str, values: Floats) -> Measured:
+    """The mean of some values with Student's interval."""
+    found = student_interval(values)
+    return Measured(what, found.mean, found.low, found.high)
 
 
 @dataclass(frozen=True)
@@ -69,7 +64,7 @@ class Claim:
     figures: tuple[str, ...]
     test: str
     verdict: str
-    evidence: list[Interval]
+    evidence: list[Measured]
 
     def summary(self) -> dict[str, Any]:
         """As plain data."""
@@ -95,7 +90,7 @@ def verdict(holds: bool, fails: bool) -> str:
     return FAILS if fails else HOLDS if holds else INCONCLUSIVE
 
 
-Judge = Callable[[Figures], tuple[str, list[Interval]]]
+Judge = Callable[[Figures], tuple[str, list[Measured]]]
 JUDGES: dict[str, tuple[str, tuple[str, ...], str, Judge]] = {}
 
 
@@ -119,53 +114,53 @@ def decide_all(figures: Figures) -> dict[str, Claim]:
     return claims
 
 
-def against_solo(data: FigureData) -> list[Interval]:
+def against_solo(data: FigureData) -> list[Measured]:
     """Every curve of a figure against solo."""
     series = data.series()
     return [
-        interval(f"{label} − solo", final_difference(values, series[SOLO]))
+        measured(f"{label} − solo", final_difference(values, series[SOLO]))
         for label, values in series.items()
         if label != SOLO
     ]
 
 
-def steps(data: FigureData) -> list[Interval]:
+def steps(data: FigureData) -> list[Measured]:
     """Every curve against the one before it."""
     series = {label: values for label, values in data.series().items() if label != SOLO}
     return [
-        interval(f"{after} − {before}", final_difference(series[after], series[before]))
+        measured(f"{after} − {before}", final_difference(series[after], series[before]))
         for before, after in pairwise(series)
     ]
 
 
-def difference(data: FigureData, a: str, b: str) -> Interval:
+def difference(data: FigureData, a: str, b: str) -> Measured:
     """One curve against another."""
     series = data.series()
-    return interval(f"{data.figure.id}: {a} − {b}", final_difference(series[a], series[b]))
+    return measured(f"{data.figure.id}: {a} − {b}", final_difference(series[a], series[b]))
 
 
-def growth(data: FigureData, label: str) -> Interval:
+def growth(data: FigureData, label: str) -> Measured:
     """Regret gained in the second half of the horizon over that gained in the first."""
     values, rounds = data.series()[label], data.rounds()
     half = int(np.searchsorted(rounds, rounds[-1] / 2))
     first = np.maximum(values[:, half], 1e-9)
-    return interval(f"{data.figure.id}: {label}, second half / first half", (values[:, -1] - values[:, half]) / first)
+    return measured(f"{data.figure.id}: {label}, second half / first half", (values[:, -1] - values[:, half]) / first)
 
 
 @claim("C1", "F1", "Every normal agent does better than solo, whatever its kappa.", "each agent less than itself alone")
-def _(figures: Figures) -> tuple[str, list[Interval]]:
+def _(figures: Figures) -> tuple[str, list[Measured]]:
     results = figures["F1"].results
     (together,) = (result for label, result in results.items() if label != SOLO)
     first = together.experiment.byzantine + 1
     found = [
-        interval(f"agent {first + place} − itself alone", together.regret_values[:, place, -1] - alone)
-        for place, alone in enumerate(results[SOLO].regret_values[:, :, -1].T)
+        measured(f"agent {first + index} − itself alone", together.regret_values[:, index, -1] - alone)
+        for index, alone in enumerate(results[SOLO].regret_values[:, :, -1].T)
     ]
     return verdict(all(item.less for item in found), any(item.more for item in found)), found
 
 
 @claim("C2", "F2", "The network does better than solo for every common kappa.", "every kappa less than solo")
-def _(figures: Figures) -> tuple[str, list[Interval]]:
+def _(figures: Figures) -> tuple[str, list[Measured]]:
     found = against_solo(figures["F2"])
     return verdict(all(item.less for item in found), any(item.more for item in found)), found
 
@@ -173,14 +168,14 @@ def _(figures: Figures) -> tuple[str, list[Interval]]:
 @claim(
     "C3", "F2", "Regret is not monotone in kappa.", "one step of kappa less and another more; fails if all go one way"
 )
-def _(figures: Figures) -> tuple[str, list[Interval]]:
+def _(figures: Figures) -> tuple[str, list[Measured]]:
     found = steps(figures["F2"])
     one_way = all(item.less for item in found) or all(item.more for item in found)
     return verdict(any(item.less for item in found) and any(item.more for item in found), one_way), found
 
 
 @claim("C4", "F3", "On fixed graphs, larger q gives lower regret.", "every step of q less; fails if any is more")
-def _(figures: Figures) -> tuple[str, list[Interval]]:
+def _(figures: Figures) -> tuple[str, list[Measured]]:
     found = steps(figures["F3"])
     return verdict(all(item.less for item in found), any(item.more for item in found)), found
 
@@ -191,7 +186,7 @@ def _(figures: Figures) -> tuple[str, list[Interval]]:
     "On fixed graphs, no q is worse than solo.",
     f"no q more than solo, and every interval below {NO_WORSE:.0%} of solo's regret",
 )
-def _(figures: Figures) -> tuple[str, list[Interval]]:
+def _(figures: Figures) -> tuple[str, list[Measured]]:
     found = against_solo(figures["F3"])
     margin = NO_WORSE * float(figures["F3"].series()[SOLO][:, -1].mean())
     return verdict(all(item.high < margin for item in found), any(item.more for item in found)), found
@@ -203,14 +198,14 @@ def _(figures: Figures) -> tuple[str, list[Interval]]:
     "On time-varying graphs, some q is worse than solo, and regret is not decreasing in q.",
     "some q more than solo and some step of q more; fails if every q or every step is less",
 )
-def _(figures: Figures) -> tuple[str, list[Interval]]:
+def _(figures: Figures) -> tuple[str, list[Measured]]:
     alone, along = against_solo(figures["F4"]), steps(figures["F4"])
     holds = any(item.more for item in alone) and any(item.more for item in along)
     return verdict(holds, all(item.less for item in alone) or all(item.less for item in along)), alone + along
 
 
 @claim("C7", "F5", "With the same mean degree, always at least 3f+1 neighbours beats Bin(9, ½).", "less")
-def _(figures: Figures) -> tuple[str, list[Interval]]:
+def _(figures: Figures) -> tuple[str, list[Measured]]:
     found = difference(figures["F5"], "4 or 5 neighbours", "Bin(9, 1/2) neighbours")
     return verdict(found.less, found.more), [found]
 
@@ -221,7 +216,7 @@ def _(figures: Figures) -> tuple[str, list[Interval]]:
     "Algorithms 3 and 4 have linear regret under one Byzantine agent even with trimming; ours does not.",
     f"regret gained in the second half over the first above {LINEAR} for both, below it for ours",
 )
-def _(figures: Figures) -> tuple[str, list[Interval]]:
+def _(figures: Figures) -> tuple[str, list[Measured]]:
     ours, *theirs = (growth(figures["F6"], label) for label in ("resilient", "Algorithm 3", "Algorithm 4"))
     holds = ours.high < LINEAR and all(item.low > LINEAR for item in theirs)
     return verdict(holds, ours.low > LINEAR or any(item.high < LINEAR for item in theirs)), [ours, *theirs]
@@ -233,7 +228,7 @@ def _(figures: Figures) -> tuple[str, list[Interval]]:
     "Gaussian and adaptive attacks differ negligibly.",
     f"the interval of the difference within ±{NEGLIGIBLE:.0%} of the regret; fails if it is outside",
 )
-def _(figures: Figures) -> tuple[str, list[Interval]]:
+def _(figures: Figures) -> tuple[str, list[Measured]]:
     found = difference(figures["F8"], "gaussian", "adaptive")
     margin = NEGLIGIBLE * float(figures["F8"].series()["adaptive"][:, -1].mean())
     return verdict(-margin < found.low and found.high < margin, found.low > margin or found.high < -margin), [found]
@@ -245,7 +240,7 @@ def _(figures: Figures) -> tuple[str, list[Interval]]:
     "Softmax is linear; greedy is good at 20 arms and poor at 4.",
     f"softmax gains above {LINEAR} of its first half in the second; greedy less than ucb at 20 arms and more at 4",
 )
-def _(figures: Figures) -> tuple[str, list[Interval]]:
+def _(figures: Figures) -> tuple[str, list[Measured]]:
     linear = [growth(figures[id], "softmax") for id in ("F9", "F10")]
     good, poor = (difference(figures[id], "greedy", "ucb") for id in ("F9", "F10"))
     holds = all(item.low > LINEAR for item in linear) and good.less and poor.more
@@ -259,11 +254,11 @@ def _(figures: Figures) -> tuple[str, list[Interval]]:
     "Tuned is much better than ucb, and better than greedy, at both 4 and 20 arms.",
     "tuned less than half of ucb, and less than greedy, at both",
 )
-def _(figures: Figures) -> tuple[str, list[Interval]]:
+def _(figures: Figures) -> tuple[str, list[Measured]]:
     much = []
     for id in ("F9", "F10"):
         series = figures[id].series()
-        much.append(interval(f"{id}: tuned − ucb / 2", series["tuned"][:, -1] - series["ucb"][:, -1] / 2))
+        much.append(measured(f"{id}: tuned − ucb / 2", series["tuned"][:, -1] - series["ucb"][:, -1] / 2))
     better = [difference(figures[id], "tuned", "greedy") for id in ("F9", "F10")]
     found = [*much, *better]
     return verdict(all(item.less for item in found), any(item.more for item in found)), found
@@ -275,14 +270,14 @@ def _(figures: Figures) -> tuple[str, list[Interval]]:
     "p(q) = [Σ C(9,i) qⁱ (1−q)⁹⁻ⁱ, i = 7..9]¹⁰ is the chance that all ten agents have at least 7 neighbours.",
     "drawn graphs: the share with enough neighbours less p(q), intervals around zero for q = 0.8, 0.9, 0.95",
 )
-def _(figures: Figures) -> tuple[str, list[Interval]]:
+def _(figures: Figures) -> tuple[str, list[Measured]]:
     found = []
     for q in (0.8, 0.9, 0.95):
         share = share_with_enough(q, draws=4000)
-        found.append(interval(f"q={q}: share − p", share - chance_of_enough(q, 10, 2)))
+        found.append(measured(f"q={q}: share − p", share - chance_of_enough(q, 10, 2)))
     # three intervals: their level is raised so that all cover zero together in 95 of 100 cases
     wide = [
-        Interval(item.what, item.mean, *(item.mean + 1.22 * (end - item.mean) for end in (item.low, item.high)))
+        Measured(item.what, item.mean, *(item.mean + 1.22 * (end - item.mean) for end in (item.low, item.high)))
         for item in found
     ]
     covered = all(item.low <= 0.0 <= item.high for item in wide)
@@ -300,8 +295,3 @@ def share_with_enough(q: float, draws: int) -> Floats:
         keys = rng.integers(0, 2**63, 10).astype(np.uint64)
         enough[draw] = all(neighbours(agent, 10, 0, knobs, keys[agent : agent + 1], out) >= 7 for agent in range(10))
     return enough
-
-
-def rows(claims: Sequence[Claim]) -> list[tuple[str, str, str, str]]:
-    """Claims for a table: id, statement, verdict, evidence."""
-    return [(item.id, item.statement, item.verdict, "; ".join(map(str, item.evidence))) for item in claims]

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from byzmab.core.report import Floats
 from byzmab.graphs.given import Given
 from byzmab.paper.figures import SOLO
 from byzmab.paper.reproduction import FigureData
 from byzmab.simulation.figure import draw_band, dress, new_axes
 from byzmab.simulation.files import save_figure
+from byzmab.simulation.statistics import band, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,12 +60,12 @@ def edges_of(data: FigureData) -> tuple[int, int, list[tuple[int, int]]]:
 def draw_graph(data: FigureData, axes: "Axes") -> None:
     """The graph on a circle; Byzantine agents grey."""
     agents, byzantine, pairs = edges_of(data)
-    places = positions(agents)
+    points = positions(agents)
     for a, b in pairs:
-        axes.plot(*places[[a, b]].T, color="#777777", linewidth=1.0, zorder=1)
+        axes.plot(*points[[a, b]].T, color="#777777", linewidth=1.0, zorder=1)
     colors = ["#b0b0b0" if agent < byzantine else "white" for agent in range(agents)]
-    axes.scatter(places[:, 0], places[:, 1], s=500, c=colors, edgecolors="black", zorder=2)
-    for agent, (x, y) in enumerate(places):
+    axes.scatter(points[:, 0], points[:, 1], s=500, c=colors, edgecolors="black", zorder=2)
+    for agent, (x, y) in enumerate(points):
         axes.text(x, y, str(agent + 1), ha="center", va="center", zorder=3)
     axes.set_axis_off()
     axes.set_aspect("equal")
@@ -75,12 +77,12 @@ def draw_shares(data: FigureData, axes: "Axes") -> None:
     shares = data.shares()
     arms = np.arange(1, shares.shape[2] + 1)
     for third, (color, hatch) in enumerate((("#1b3a5c", ""), ("#7fa3c7", "//"), ("#e8b98a", ".."))):
-        values = shares[:, third]
+        mean, std = band(shares[:, third])
         axes.bar(
             arms + 0.28 * (third - 1),
-            values.mean(axis=0),
+            mean,
             0.28,
-            yerr=values.std(axis=0, ddof=1) if len(values) > 1 else None,
+            yerr=std,
             color=color,
             hatch=hatch,
             edgecolor="black",
@@ -111,7 +113,7 @@ def write_data(data: FigureData, stem: Path) -> list[Path]:
     if data.figure.kind == "frequency":
         shares = data.shares()
         table = [
-            (third + 1, arm + 1, float(shares[:, third, arm].mean()), _std(shares[:, third, arm]))
+            (third + 1, arm + 1, *_mean_and_std(shares[:, third, arm]))
             for third in range(3)
             for arm in range(shares.shape[2])
         ]
@@ -121,9 +123,9 @@ def write_data(data: FigureData, stem: Path) -> list[Path]:
     else:
         series, rounds = data.series(), data.rounds()
         table = [
-            (label, int(when), float(values[:, place].mean()), _std(values[:, place]))
+            (label, int(when), *_mean_and_std(values[:, column]))
             for label, values in series.items()
-            for place, when in enumerate(rounds)
+            for column, when in enumerate(rounds)
         ]
         _write_csv(files[0], ("curve", "round", "mean", "std"), table)
         stacked = np.stack(list(series.values()))
@@ -134,8 +136,9 @@ def write_data(data: FigureData, stem: Path) -> list[Path]:
     return files
 
 
-def _std(values: Any) -> float | str:
-    return float(values.std(ddof=1)) if len(values) > 1 else ""
+def _mean_and_std(values: Floats) -> tuple[float, float | str]:
+    found = describe(values)
+    return found["mean"], "" if found["std"] is None else found["std"]
 
 
 def _write_csv(path: Path, header: tuple[str, ...], table: list[Any]) -> None:

@@ -1,6 +1,5 @@
 """The figures: what each of them simulates, read from its file."""
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -8,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from byzmab.core.errors import BadInput, unknown
+from byzmab.core.toml import TomlFile, parse_toml, read_toml
 from byzmab.graphs import Given
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.files import settings_of
 from byzmab.simulation.settings import ABOUT
 
 IDS = tuple(f"F{number}" for number in range(1, 13))
@@ -75,35 +76,29 @@ def read_figure(wanted: str, **changes: Any) -> Figure:
     """A figure of the paper by its id, or one of your own by its file; `changes` are settings that win."""
     if wanted in IDS:
         text = resources.files("byzmab.paper").joinpath("figures", f"{wanted}.toml").read_text(encoding="utf-8")
-        return parse_figure(wanted, text, **changes)
+        return make_figure(parse_toml(text, f"figure {wanted!r}"), Path(wanted), **changes)
     if not wanted.endswith(".toml"):
         raise unknown("figure", wanted, [*IDS, "all", "FILE.toml"])
-    try:
-        text = Path(wanted).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"figure file {wanted!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    return parse_figure(Path(wanted).stem, text, **changes)
+    return make_figure(read_toml(wanted, "figure file"), Path(wanted), **changes)
 
 
-def parse_figure(id: str, text: str, **changes: Any) -> Figure:
-    """A figure from the text of its file."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"figure {id!r} is not TOML: {error}") from None
+def make_figure(file: TomlFile, path: Path, **changes: Any) -> Figure:
+    """A figure from its file, which lies at a path."""
+    id, data = path.stem, file.data
     for key in data:
         if key not in HEADINGS:
-            raise BadInput(f"figure {id!r}: {unknown('key', key, HEADINGS)}")
+            raise BadInput(f"{file.at(key)}: {unknown('key', key, HEADINGS)}")
     if data.get("kind") not in KINDS:
-        raise BadInput(f"figure {id!r}: {unknown('kind', str(data.get('kind')), KINDS)}")
-    common = {**_settings(id, data.get("experiment", {})), **changes}
+        raise BadInput(f"{file.at('kind')}: {unknown('kind', str(data.get('kind')), KINDS)}")
+    common = {**_settings(file, path, "experiment", data.get("experiment", {})), **changes}
     curves = data.get("curve", [{"label": "experiment"}])
     if not isinstance(curves, list) or not all(isinstance(curve, dict) and "label" in curve for curve in curves):
-        raise BadInput(f"figure {id!r}: curve is not allowed so; allowed: [[curve]] tables with a label each")
+        raise BadInput(f"{file.at('curve')}: curve is not allowed so; allowed: [[curve]] tables with a label each")
     experiments = {}
-    for curve in curves:
+    for index, curve in enumerate(curves):
         settings = {key: value for key, value in curve.items() if key != "label"}
-        experiments[str(curve["label"])] = Experiment(**{**common, **_settings(id, settings), **changes})
+        own = _settings(file, path, f"curve[{index}]", settings)
+        experiments[str(curve["label"])] = Experiment(**{**common, **own, **changes})
     _check_kind(id, data["kind"], experiments)
     return Figure(
         id,
@@ -112,7 +107,7 @@ def parse_figure(id: str, text: str, **changes: Any) -> Figure:
         data["kind"],
         experiments,
         alone(next(iter(experiments.values()))),
-        text,
+        file.text,
     )
 
 
@@ -124,13 +119,11 @@ def _check_kind(id: str, kind: str, experiments: dict[str, Experiment]) -> None:
         raise BadInput(f"figure {id!r} cannot be drawn; allowed: firms, or a JSON file, for kind 'graph'")
 
 
-def _settings(id: str, settings: Any) -> dict[str, Any]:
-    if not isinstance(settings, dict):
-        raise BadInput(f"figure {id!r}: experiment is not allowed so; allowed: a table of settings")
-    for key in settings:
-        if key not in ABOUT:
-            raise BadInput(f"figure {id!r}: {unknown('setting', key, ABOUT)}")
-    return settings
+def _settings(file: TomlFile, path: Path, name: str, table: Any) -> dict[str, Any]:
+    """The settings of a table of the file."""
+    if not isinstance(table, dict):
+        raise BadInput(f"{file.at(name)}: {name} is not allowed so; allowed: a table of settings")
+    return settings_of(table, path, lambda key: file.at(f"{name}.{key}"), ABOUT)
 
 
 def alone(experiment: Experiment) -> Experiment:

@@ -12,8 +12,10 @@ import numpy as np
 
 from byzmab.core.report import Floats
 from byzmab.paper.figures import SOLO, Figure
+from byzmab.simulation.assumptions import TooFewNeighbours
 from byzmab.simulation.result import Result
-from byzmab.sweep.store import Store
+from byzmab.simulation.statistics import describe
+from byzmab.sweep.store import ResultStore
 
 Progress = Callable[[str, float], None]
 
@@ -31,9 +33,9 @@ class FigureData:
             (result,) = (result for label, result in self.results.items() if label != SOLO)
             first, kappas = result.experiment.byzantine + 1, result.experiment.parts.kappas
             curves = {}
-            for place in range(result.regret_values.shape[1]):
-                kappa = "" if kappas is None else f", kappa={kappas[place]:g}"
-                curves[f"agent {first + place}{kappa}"] = result.regret_values[:, place]
+            for index in range(result.regret_values.shape[1]):
+                kappa = "" if kappas is None else f", kappa={kappas[index]:g}"
+                curves[f"agent {first + index}{kappa}"] = result.regret_values[:, index]
             return {**curves, SOLO: self.results[SOLO].network_regret}
         return {label: result.network_regret for label, result in self.results.items()}
 
@@ -51,13 +53,7 @@ class FigureData:
         """The numbers at the horizon."""
         if self.figure.kind == "graph":
             return {"curves": {}}
-        return {"curves": {label: _at_horizon(values) for label, values in self.series().items()}}
-
-
-def _at_horizon(values: Floats) -> dict[str, float | None]:
-    final = values[:, -1]
-    std = float(final.std(ddof=1)) if final.size > 1 else None
-    return {"mean": float(final.mean()), "std": std, "stderr": None if std is None else std / final.size**0.5}
+        return {"curves": {label: describe(values[:, -1]) for label, values in self.series().items()}}
 
 
 @dataclass
@@ -88,15 +84,15 @@ def reproduce(
     """
     from byzmab.paper.claims import decide_all
     from byzmab.paper.draw import write_figure
-    from byzmab.paper.report import write_report
+    from byzmab.paper.reproduction_report import write_report
 
     began = time.perf_counter()
-    store = Store(out / "results")
+    store = ResultStore(out / "results")
     reproduction = Reproduction()
     work = [sum(_rounds(experiment) for experiment in figure.all_experiments().values()) for figure in figures]
     done, total = 0, max(1, sum(work))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the paper's set-ups are what they are
+        warnings.simplefilter("ignore", TooFewNeighbours)  # the paper's set-ups are what they are
         for figure in figures:
             results = {}
             for label, experiment in figure.all_experiments().items():

@@ -13,6 +13,7 @@ from byzmab.simulation.compare import Comparison, compare
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import Result
 from byzmab.simulation.run import simulate
+from byzmab.simulation.statistics import describe
 
 FRESH = 1  # added to the seed of the search: other streams, without any draw in common
 FOUND, ALONE = "found", "solo"
@@ -78,5 +79,4 @@ def _contestants(experiment: Experiment, found: Crafted) -> dict[str, Experiment
 
 
 def _numbers(result: Result) -> dict[str, float]:
-    regret = result.summary()["regret"]
-    return {key: regret[key] for key in ("mean", "std", "stderr")}
+    return {key: value for key, value in describe(result.network_regret[:, -1]).items() if key != "runs"}

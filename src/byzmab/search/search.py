@@ -10,9 +10,10 @@ from byzmab.attacks.crafted import Crafted
 from byzmab.core.errors import BadInput
 from byzmab.search.optimizer import DEFAULT, Optimizer
 from byzmab.search.space import Space
+from byzmab.simulation.assumptions import CHECKS
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.run import check_workers, simulate
-from byzmab.sweep.store import Store
+from byzmab.sweep.store import ResultStore
 
 TRIALS = 300
 RUNS = 20  # of one trial
@@ -61,7 +62,7 @@ def search_attack(
     trials: int = TRIALS,
     runs: int = RUNS,
     optimizer: str = DEFAULT,
-    store: Store | None = None,
+    store: ResultStore | None = None,
     progress: Progress | None = None,
     workers: int | None = None,
 ) -> Search:
@@ -98,9 +99,10 @@ def _check_whole(name: str, value: Any, least: int) -> None:
         raise BadInput(f"{name} {value!r} is not allowed; allowed: a whole number of at least {least}")
 
 
-def _regret(experiment: Experiment, store: Store | None, workers: int | None) -> float:
+def _regret(experiment: Experiment, store: ResultStore | None, workers: int | None) -> float:
     """The mean regret of an experiment at its horizon."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of too few neighbours; whoever judges what is found is told
+        for category in CHECKS:
+            warnings.simplefilter("ignore", category)  # whoever judges what is found is told
         play = simulate if store is None else store.get
         return float(play(experiment, workers=workers).network_regret[:, -1].mean())

@@ -6,8 +6,8 @@ from byzmab.core.errors import BadInput
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import Result
 from byzmab.simulation.run import simulate
+from byzmab.simulation.statistics import student_interval
 
-LEVEL = 0.95
 SAME_LUCK = ("arms", "rewards", "horizon", "runs", "seed")  # with these equal, pulls are rewarded equally
 
 
@@ -45,10 +45,6 @@ def compare(a: Experiment | Result, b: Experiment | Result) -> Comparison:
             )
     if first.experiment.runs < 2:
         raise BadInput("runs 1 is too few to compare; allowed: at least 2")
-    from scipy.stats import t
-
     differences = first.network_regret[:, -1] - second.network_regret[:, -1]
-    mean, runs = float(differences.mean()), differences.size
-    stderr = float(differences.std(ddof=1)) / runs**0.5
-    reach = float(t.ppf(0.5 + LEVEL / 2, runs - 1)) * stderr
-    return Comparison(mean, mean - reach, mean + reach, stderr, runs)
+    found = student_interval(differences)
+    return Comparison(found.mean, found.low, found.high, found.stderr, differences.size)

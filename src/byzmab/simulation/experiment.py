@@ -24,6 +24,14 @@ MOST = 2_000_000_000  # of any whole number but the seed
 LEAST = {"horizon": 1, "runs": 1, "record": 1, "epoch": 1, "memory": 0, "byzantine": 0, "seed": 0}
 
 
+@dataclass(frozen=True)
+class Absent:
+    """Stands for a plug-in whose source is not here: see `byzmab.simulation.absent`."""
+
+    source: str  # the name under which it was saved
+    reason: str  # why it cannot be had
+
+
 class Parts(NamedTuple):
     """An experiment with names resolved and defaults filled in."""
 
@@ -125,7 +133,7 @@ PLUGINS: dict[str, Registry] = {"graph": GRAPHS, "attack": ATTACKS, "filter": FI
 def _name(given: Any, registry: Registry, plugin: Plugin) -> str:
     if isinstance(given, str):
         return given
-    return plugin.source if isinstance(plugin, Given) else registry.name_of(plugin)
+    return plugin.source if isinstance(plugin, (Given, Absent)) else registry.name_of(plugin)
 
 
 def _check_whole(name: str, value: Any, least: int, most: float = math.inf) -> None:
@@ -206,24 +214,3 @@ def _resolve_kappas(kappa: Any, normal: int) -> tuple[float, ...] | None:
             raise BadInput(f"kappa {list(kappa)!r} has {len(kappa)} values; allowed: {allowed}")
         return _check_numbers("kappa", kappa, 1.0, below_two, allowed)
     return _check_numbers("kappa", [kappa], 1.0, below_two, allowed) * normal
-
-
-def degree_warning(experiment: Experiment) -> str | None:
-    """One sentence where f is too large for the degrees: 2f + 1 to cooperate, 3f + 1 for the guarantee."""
-    parts = experiment.parts
-    if parts.f == 0 or not (parts.filter.trims or parts.baseline):
-        return None
-    degrees = parts.graph.degrees(parts.agents, experiment.byzantine)
-    heard = degrees if experiment.subset is None else degrees.clip(max=experiment.subset)
-    if experiment.memory and (experiment.subset is not None or experiment.time_varying):
-        # of whom one may hear, each is heard in a round with equal chance, and remembered for some
-        others = np.full_like(degrees, parts.agents - 1) if experiment.time_varying and parts.graph.random else degrees
-        heard = others * (1.0 - (1.0 - heard / np.maximum(others, 1.0)) ** (experiment.memory + 1))
-    random = parts.graph.random or experiment.subset is not None
-    for needed, purpose in ((2 * parts.f + 1, "to cooperate at all"), (3 * parts.f + 1, "for the paper's guarantee")):
-        short = [agent + 1 for agent in range(experiment.byzantine, parts.agents) if heard[agent] < needed]
-        if short:
-            verb = (" expects" if random else " has") if len(short) == 1 else ("s expect" if random else "s have")
-            named = ", ".join(map(str, short[:10])) + (", …" if len(short) > 10 else "")
-            return f"f = {parts.f} needs {needed} neighbours {purpose}; {len(short)} normal agent{verb} fewer: {named}"
-    return None

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from byzmab.core.report import Floats, Integers
+from byzmab.simulation.statistics import band
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,10 +37,9 @@ def new_axes() -> "Axes":
 def draw_band(axes: "Axes", rounds: Integers, values: Floats, label: str, alone: bool = False) -> None:
     """One curve, from values by run and round, with its band."""
     color, dashes = ALONE if alone else STYLES[len(axes.lines) % len(STYLES)]
-    mean = values.mean(axis=0)
+    mean, std = band(values)
     axes.plot(rounds, mean, color=color, linestyle=dashes, linewidth=1.8, label=label)
-    if len(values) > 1:
-        std = values.std(axis=0, ddof=1)
+    if std is not None:
         axes.fill_between(rounds, mean - std, mean + std, color=color, alpha=0.15, linewidth=0)
 
 

@@ -1,73 +1,66 @@
 """Experiment files: TOML in and out, and the directory that a simulation leaves behind."""
 
-import json
+import itertools
 import os
-import re
-import tomllib
+import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from byzmab.core.errors import BadInput, nearest
+from byzmab.core.plugins import FILE_MODULE
+from byzmab.core.toml import TomlFile, read_toml, toml_line
 from byzmab.graphs.given import Given, write_graph
+from byzmab.simulation.absent import NAMING_FILES, find_beside, without_folders
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import Result
 from byzmab.simulation.settings import ABOUT
+from byzmab.simulation.sources import file_of, sources_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 RUN_KEYS = {"workers": "a whole number of at least 1", "json": "true or false", "out": "a directory"}
-NAMING_FILES = ("graph", "attack", "filter", "policy")  # settings that may name a file
+PART_OF = {"algorithm": "baseline"}  # settings whose part of an experiment has another name
 
 
 def read_settings(path: str | Path) -> dict[str, Any]:
     """The keys of an experiment file, checked by name."""
-    path = Path(path)
-    text = _read(path, "experiment file")
-
-    def place(key: str) -> str:
-        return f"experiment file {str(path)!r}, line {_line_of(text, key)}"
-
-    return settings_of(parse_toml(path, "experiment file"), path, place, [*ABOUT, *RUN_KEYS])
+    return _settings(read_toml(path, "experiment file"), Path(path))
 
 
-def parse_toml(path: Path, what: str) -> dict[str, Any]:
-    """The content of a TOML file; `what` it is, for messages."""
-    try:
-        return tomllib.loads(_read(path, what))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadInput(f"{what} {str(path)!r} is not TOML: {error}") from None
+def _settings(file: TomlFile, path: Path) -> dict[str, Any]:
+    return settings_of(file.data, path, file.at, [*ABOUT, *RUN_KEYS])
 
 
 def settings_of(
-    table: Mapping[str, Any], path: Path, place: Callable[[str], str], known: Collection[str]
+    table: Mapping[str, Any], path: Path, where: Callable[[str], str], known: Collection[str]
 ) -> dict[str, Any]:
-    """A table's settings, checked by name; `-` is as good as `_`. `place` tells where a key is."""
+    """A table's settings, checked by name; `-` is as good as `_`. `where` tells where a key stands, for messages."""
     settings = {}
     for key, value in table.items():
         name = key.replace("-", "_")
         if name not in known:
-            raise BadInput(f"{place(key)}: key {key!r} is not known; {nearest(key, known)}")
+            raise BadInput(f"{where(key)}: key {key!r} is not known; {nearest(key, known)}")
         if name in NAMING_FILES:
-            value = [_beside(path, item) for item in value] if isinstance(value, list) else _beside(path, value)
+            value = [find_beside(path, item) for item in value] if isinstance(value, list) else find_beside(path, value)
         settings[name] = value
     return settings
 
 
 def read_experiment(path: str | Path, changes: Mapping[str, Any] | None = None) -> Experiment:
     """Read an experiment file; `changes` win over what it says. How to run it, RUN_KEYS, is left to the caller."""
-    settings = {key: value for key, value in read_settings(path).items() if key in ABOUT}
+    file = read_toml(path, "experiment file")
+    settings = {key: value for key, value in _settings(file, Path(path)).items() if key in ABOUT}
     changes = dict(changes or {})
     try:
         return Experiment(**{**settings, **changes})
     except BadInput as error:
         key = str(error).partition(" ")[0]
         if key in settings and key not in changes:
-            place = f"experiment file {str(path)!r}, line {_line_of(_read(Path(path), 'experiment file'), key)}"
-            raise BadInput(f"{place}: {error}") from None
+            raise BadInput(f"{file.at(key)}: {error}") from None
         raise
 
 
@@ -92,43 +85,13 @@ def open_experiment(path: str | Path | None, changes: Mapping[str, Any]) -> Expe
     return Experiment(**changes) if path is None else read_experiment(path, changes)
 
 
-def _read(path: Path, what: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{what} {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-
-
-def _line_of(text: str, key: str) -> int:
-    for number, line in enumerate(text.splitlines(), 1):
-        if re.match(rf'\s*\[*["\']?{re.escape(key).replace("_", "[-_]")}\b', line):
-            return number
-    return 1
-
-
-def _beside(path: Path, value: Any) -> Any:
-    """A file named in an experiment file is looked for beside it, then in the current directory."""
-    name, colon, rest = value.partition(":") if isinstance(value, str) else ("", "", "")
-    if name.endswith((".json", ".py")) and (path.parent / name).exists():
-        return f"{path.parent / name}{colon}{rest}"
-    return value
-
-
 def to_toml(experiment: Experiment, **changes: Any) -> str:
     """The experiment as a file that reproduces it, every setting explained; `changes` win."""
     lines = ["# byzmab simulate FILE.toml reproduces this experiment digit by digit."]
     for name, value in {**experiment.settings(), **changes}.items():
-        if name in NAMING_FILES and name not in changes:
-            value = anywhere(value)
         if value is not None:
-            lines += ["", f"# {ABOUT[name]}", f"{name} = {json.dumps(value, ensure_ascii=False)}"]
+            lines += ["", f"# {ABOUT[name]}", toml_line(name, value)]
     return "\n".join(lines) + "\n"
-
-
-def anywhere(value: str) -> str:
-    """A plug-in's file by its absolute path, so that the experiment file can be moved."""
-    name, colon, rest = value.partition(":")
-    return f"{Path(name).absolute()}{colon}{rest}" if name.endswith(".py") and Path(name).is_file() else value
 
 
 def make_directory(path: str | Path) -> Path:
@@ -160,9 +123,11 @@ def in_place(path: Path) -> Iterator[Path]:
 
 
 def write_result(result: Result, directory: Path) -> list[Path]:
-    """Write the figure, the experiment that reproduces the result and, when these are there, the result itself."""
-    graph, changes = result.experiment.parts.graph, {}
-    files = save_figure(result.plot(), directory / "regret")
+    """Write the figure, the experiment with all files that it needs and, when these are there, the result itself."""
+    graph, experiment = result.experiment.parts.graph, result.experiment
+    copies, changes = copy_sources(experiment, directory)
+    changes = {**without_folders(experiment.settings()), **changes}
+    files = [*save_figure(result.plot(), directory / "regret"), *copies]
     if type(graph) is Given:  # edge by edge, so that the directory needs no other file
         files.append(directory / "graph.json")
         with in_place(files[-1]) as path:
@@ -170,10 +135,54 @@ def write_result(result: Result, directory: Path) -> list[Path]:
         changes["graph"] = files[-1].name
     files += [directory / "experiment.toml", directory / "result.nc"]
     with in_place(files[-2]) as path:
-        path.write_text(to_toml(result.experiment, **changes), encoding="utf-8")
+        path.write_text(to_toml(experiment, **changes), encoding="utf-8")
     with in_place(files[-1]) as path:
         result.save(path)
     return files
+
+
+def copy_sources(experiment: Experiment, directory: Path) -> tuple[list[Path], dict[str, str]]:
+    """Copy plug-ins that were named by their file, with what they import from beside it.
+
+    Return the copies, and the settings that name them in the directory.
+    """
+    copies, changes = [], {}
+    for name, value in experiment.settings().items():
+        module = type(getattr(experiment.parts, PART_OF.get(name, name), None)).__module__
+        main = file_of(module) if name in NAMING_FILES and module.startswith(FILE_MODULE) else None
+        if main is None:
+            continue
+        sources = {
+            source.relative_to(main.parent): source
+            for source in sorted(sources_of(module).files)
+            if source.is_relative_to(main.parent)
+        }
+        folder = _folder_for(sources, directory)
+        copies += [_copy(source, folder / target) for target, source in sources.items()]
+        changes[name] = f"{(folder / main.name).relative_to(directory).as_posix()}:{value.partition(':')[2]}"
+    return copies, changes
+
+
+def _folder_for(sources: Mapping[Path, Path], directory: Path) -> Path:
+    """The directory, or a new folder in it where files of other content have the same names."""
+    for number in itertools.count():
+        folder = directory / f"plugin-{number}" if number else directory
+        if all(_is_free(folder / target, source) for target, source in sources.items()):
+            break
+    return folder
+
+
+def _is_free(target: Path, source: Path) -> bool:
+    """Whether a file can be copied there without taking the place of another."""
+    return not target.exists() or (target.is_file() and target.read_bytes() == source.read_bytes())
+
+
+def _copy(source: Path, target: Path) -> Path:
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with in_place(target) as path:
+            shutil.copyfile(source, path)
+    return target
 
 
 def save_figure(drawn: "Axes | Figure", stem: Path) -> list[Path]:

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
 from byzmab.graphs import Given
+from byzmab.simulation.absent import recall, without_folders
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.statistics import describe
 
 if TYPE_CHECKING:
     import xarray
@@ -56,7 +58,7 @@ class Result:
                 "arm": np.arange(1, self.experiment.parts.arms + 1),
             },
             {
-                "experiment": json.dumps(self.experiment.settings()),
+                "experiment": json.dumps(without_folders(self.experiment.settings())),
                 "edges": json.dumps(graph.listed if type(graph) is Given else None),
                 "seconds": self.seconds,
             },
@@ -84,17 +86,13 @@ class Result:
 
     def summary(self) -> dict[str, Any]:
         """The numbers of `byzmab simulate --json`."""
-        final = self.network_regret[:, -1]
-        several = final.size > 1
-        std = float(final.std(ddof=1)) if several else None
+        final = describe(self.network_regret[:, -1])
         steps = self.experiment.runs * self.experiment.parts.agents * self.experiment.horizon
         messages = int(self.message_counts.sum())
         return {
             "experiment": self.experiment.settings(),
             "regret": {
-                "mean": float(final.mean()),
-                "std": std,
-                "stderr": std / final.size**0.5 if std is not None else None,
+                **{name: final[name] for name in ("mean", "std", "stderr")},
                 "per_agent": self.regret_values[:, :, -1].mean(axis=0).tolist(),
             },
             "messages": messages,
@@ -116,7 +114,7 @@ class Result:
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":
-        """Read what `save` wrote."""
+        """Read what `save` wrote. The source of plug-ins is needed only to play the experiment again."""
         import xarray
 
         try:
@@ -130,14 +128,14 @@ class Result:
         if edges is not None:  # kept in the file, so that it needs no other
             settings["graph"] = Given(tuple(map(tuple, edges)), settings["graph"])
         try:
-            experiment = Experiment(**settings)
+            experiment = recall(settings, Path(path))
         except TypeError as error:  # settings that another version knew
             raise BadInput(f"result file {str(path)!r} is of another version: {error}") from None
         rounds, regret, pulls, messages, means = arrays
         return cls(experiment, rounds, regret, pulls, messages, means, seconds, int(data["run"][0]))
 
     def cut(self, low: int, high: int) -> "Result":
-        """The runs at some places, from `low` to before `high`."""
+        """The runs from the one at index `low` to before that at `high`."""
         whole = self.experiment.runs
         return replace(
             self,

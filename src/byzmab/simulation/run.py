@@ -1,11 +1,10 @@
 """Running an experiment: its runs spread over workers, with progress, interruption and the same digits always."""
 
 import os
-import threading
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,29 +12,27 @@ import numpy as np
 
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
-from byzmab.simulation.experiment import Experiment, degree_warning
+from byzmab.simulation.absent import check_present
+from byzmab.simulation.assumptions import warn_of
+from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import Result
+from byzmab.simulation.spread import Job, Watch, spread
 from byzmab.simulation.stage import Stage, bytes_of, grid_of
 
 BLOCK_SECONDS = 0.05  # how long the compiled loop plays before it looks up
 COMFORTABLE_BYTES = 600_000_000  # for all runs that are played at once, unless a number of workers is given
-LOOK_SECONDS = 0.1  # how often progress is told
 
 Progress = Callable[[int, int], None]
-Watch = Callable[[int, int], None]
 
 
 class Outcome(NamedTuple):
     """What is kept of one run."""
 
+    run: int
     regret: Floats  # normal agents × grid
     thirds: Integers  # 3 × normal agents × arms: pulls up to the end of each third
     messages: int
     means: Floats  # arms: μ
-
-
-class Stopped(Exception):
-    """Raised in a worker when the others were interrupted."""
 
 
 def play_run(experiment: Experiment, run: int, watch: Watch | None = None) -> Outcome:
@@ -51,13 +48,13 @@ def play_run(experiment: Experiment, run: int, watch: Watch | None = None) -> Ou
         rounds = max(1, int(rounds * min(4.0, BLOCK_SECONDS / max(elapsed, 1e-6))))
         if watch is not None:
             watch(run, done)
-    return Outcome(board["regret"], board["thirds"], int(board.record["messages"]), board["truths"])
+    return Outcome(run, board["regret"], board["thirds"], int(board.record["messages"]), board["truths"])
 
 
 def play_runs(experiment: Experiment, first: int, end: int, watch: Watch | None = None) -> Result:
     """Play some runs one after the other: the unit of work for executors of other kinds."""
     began = time.perf_counter()
-    outcomes = ((run, play_run(experiment, run, watch)) for run in range(first, end))
+    outcomes = (play_run(experiment, run, watch) for run in range(first, end))
     return _gather(experiment.but(runs=end - first), outcomes, began, first)
 
 
@@ -85,18 +82,41 @@ def simulate(
     `concurrent.futures.Executor`. `progress` is called with the rounds played and their total.
     """
     check_workers(workers)
+    check_present(experiment)
     workers = workers or workers_that_fit(experiment)
-    if message := degree_warning(experiment):
-        warnings.warn(message, stacklevel=2)
+    warn_of([experiment], stacklevel=3)
     prepare(experiment)
     began = time.perf_counter()
-    if executor is not None:
-        parts = sorted(_on_executor(experiment, first, executor, workers, progress), key=lambda part: part.first)
-        return replace(Result.join(parts), seconds=time.perf_counter() - began)
-    return _gather(experiment, _on_threads(experiment, first, workers, progress), began, first)
+    jobs = _runs(experiment, first) if executor is None else _blocks(experiment, first, workers)
+    with closing(spread(jobs, executor, workers)) as playing:
+        outcomes = _telling(playing, progress, experiment.runs * experiment.horizon)
+        if executor is None:
+            return _gather(experiment, outcomes, began, first)
+        parts = sorted(outcomes, key=lambda part: part.first)
+    return replace(Result.join(parts), seconds=time.perf_counter() - began)
 
 
-def _gather(experiment: Experiment, outcomes: Iterable[tuple[int, Outcome]], began: float, first: int) -> Result:
+def _runs(experiment: Experiment, first: int) -> list[Job]:
+    numbers = range(first, first + experiment.runs)
+    return [Job(play_run, (experiment, run), experiment.horizon) for run in numbers]
+
+
+def _blocks(experiment: Experiment, first: int, workers: int) -> list[Job]:
+    """Blocks of runs, a few for each worker."""
+    end, size = first + experiment.runs, max(1, experiment.runs // (4 * workers))
+    blocks = [(start, min(start + size, end)) for start in range(first, end, size)]
+    return [Job(play_runs, (experiment, *block), (block[1] - block[0]) * experiment.horizon) for block in blocks]
+
+
+def _telling(playing: Iterable[tuple[list[Any], int]], progress: Progress | None, total: int) -> Iterator[Any]:
+    """What finishes, one by one, telling progress in between."""
+    for finished, done in playing:
+        yield from finished
+        if progress is not None:
+            progress(done, total)
+
+
+def _gather(experiment: Experiment, outcomes: Iterable[Outcome], began: float, first: int) -> Result:
     """The result of runs, counted from `first`, that come in any order."""
     parts = experiment.parts
     shape = experiment.runs, parts.agents - experiment.byzantine
@@ -105,16 +125,16 @@ def _gather(experiment: Experiment, outcomes: Iterable[tuple[int, Outcome]], beg
     pulls = np.empty((*shape, 3, parts.arms), np.int32)
     messages = np.empty(experiment.runs, np.int64)
     means = np.empty((experiment.runs, parts.arms))
-    for run, outcome in outcomes:
-        place = run - first
-        regret[place] = outcome.regret
-        pulls[place] = np.diff(outcome.thirds, axis=0, prepend=0).transpose(1, 0, 2)
-        messages[place], means[place] = outcome.messages, outcome.means
+    for outcome in outcomes:
+        row = outcome.run - first
+        regret[row] = outcome.regret
+        pulls[row] = np.diff(outcome.thirds, axis=0, prepend=0).transpose(1, 0, 2)
+        messages[row], means[row] = outcome.messages, outcome.means
     return Result(experiment, rounds, regret, pulls, messages, means, time.perf_counter() - began, first)
 
 
 def workers_that_fit(experiment: Experiment) -> int:
-    """As many workers as there are cores, fewer for runs so large that they would crowd the memory."""
+    """The number of cores, or fewer where runs are so large that they would crowd the memory."""
     need, there = bytes_of(experiment), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if need > 0.8 * there:
         raise BadInput(
@@ -122,58 +142,3 @@ def workers_that_fit(experiment: Experiment) -> int:
             f"allowed: what fits into the {there / 1e9:.0f} GB of this machine"
         )
     return max(1, min(os.cpu_count() or 1, COMFORTABLE_BYTES // need))
-
-
-def _on_threads(
-    experiment: Experiment, first: int, workers: int, progress: Progress | None
-) -> Iterator[tuple[int, Outcome]]:
-    """Runs as they finish; when interrupted, all threads end within a block."""
-    played, stop = np.zeros(experiment.runs, np.int64), threading.Event()
-
-    def watch(run: int, done: int) -> None:
-        if stop.is_set():
-            raise Stopped
-        played[run - first] = done
-
-    with ThreadPoolExecutor(min(workers, experiment.runs)) as pool:
-        futures = {pool.submit(play_run, experiment, run, watch): run for run in range(first, first + experiment.runs)}
-        try:
-            for future in _as_completed(futures, lambda: int(played.sum()), experiment, progress):
-                yield futures.pop(future), future.result()
-        except BaseException:
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-            raise
-
-
-def _on_executor(
-    experiment: Experiment, first: int, executor: Executor, workers: int, progress: Progress | None
-) -> Iterator[Result]:
-    """The same on any executor, in blocks of runs, a few for each worker."""
-    size = max(1, experiment.runs // (4 * workers))
-    total = experiment.runs * experiment.horizon
-    futures = {
-        executor.submit(play_runs, experiment, first + start, first + min(start + size, experiment.runs)): start
-        for start in range(0, experiment.runs, size)
-    }
-    waiting = len(futures)
-    try:
-        for future in _as_completed(futures, lambda: total * (waiting - len(futures)) // waiting, experiment, progress):
-            futures.pop(future)
-            yield future.result()
-    except BaseException:
-        for future in futures:
-            future.cancel()
-        raise
-
-
-def _as_completed(
-    futures: dict[Future[Any], int], played: Callable[[], int], experiment: Experiment, progress: Progress | None
-) -> Iterator[Future[Any]]:
-    """Futures as they finish, telling progress in between; the caller removes what it has taken."""
-    total = experiment.runs * experiment.horizon
-    while futures:
-        done, _ = wait(futures, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
-        yield from done
-        if progress is not None:
-            progress(played(), total)

@@ -10,7 +10,7 @@ ABOUT = {
     "arms": "the arms' means, 0.5,0.45,…, or random:M for M means drawn in every run and sorted decreasingly",
     "agents": "number of agents; 10, or as many as the graph has, if not given",
     "byzantine": "how many of them lie: agents 1..B",
-    "f": "the most Byzantine neighbours an agent reckons with; as many as lie if not given",
+    "f": "upper bound on Byzantine neighbours; default: byzantine",
     "kappa": "consistency level in [1, 2): one for all, a list with one per normal agent, or random",
     "graph": "who hears whom: complete, erdos-renyi:q, two-case:4-5 or :binomial, firms, ring:4, star, or FILE.json",
     "time_varying": "draw a random graph anew in every round",

@@ -1,6 +1,5 @@
 """The results of sweeps, opened: a table by point, a tidy table by run, and one lazy array over all dimensions."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -9,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.settings import ABOUT
 from byzmab.simulation.stage import grid_of
-from byzmab.sweep.identity import algorithm_version
+from byzmab.simulation.statistics import bootstrap_interval, describe
+from byzmab.sweep.find import find_all, find_some
 from byzmab.sweep.points import Sweep
-from byzmab.sweep.statistics import describe, interval_of_mean
-from byzmab.sweep.store import Block, Store, blocks_in, unpack
+from byzmab.sweep.store import Block, ResultStore, unpack
 
 if TYPE_CHECKING:
     import pandas
@@ -80,7 +78,7 @@ class SweepData:
 
         rows = []
         for point in self.points:
-            low, high = interval_of_mean(point.final)
+            low, high = bootstrap_interval(point.final)
             names = {name: point.label(name) for name in self.varied}
             rows.append({**names, **describe(point.final), "low": low, "high": high})
         return pandas.DataFrame(rows)
@@ -124,42 +122,14 @@ def _varied(points: Sequence[Point]) -> list[str]:
     return [name for name in ABOUT if name != "runs" and len({repr(point.settings[name]) for point in points}) > 1]
 
 
-def open_sweep(directory: str | Path, file: str | Path | Sweep | None = None) -> SweepData:
-    """Open what sweeps have left in a directory: all of it, or the points of one sweep file."""
-    store = Store(directory)
+def open_sweep(where: str | Path | ResultStore, file: str | Path | Sweep | None = None) -> SweepData:
+    """Open what sweeps have left in a directory, or hold in a store: all of it, or the points of one sweep file.
+
+    Points whose plug-ins or graphs have one name but differ are told apart by a mark behind the name. The source of
+    plug-ins is not needed.
+    """
+    store = where if isinstance(where, ResultStore) else ResultStore(where)
     if file is None:
-        return SweepData(_all_points(store))
-    sweep = file if isinstance(file, Sweep) else Sweep.read(file)
-    points = [Point(item.settings(), store.blocks(item), item.runs) for item in sweep.points]
-    empty = sum(not point.blocks for point in points)
-    if empty:
-        raise BadInput(f"directory {str(directory)!r} lacks {empty} of {len(points)} points; run the sweep to add them")
-    return SweepData(points, sweep.varied)
-
-
-def _all_points(store: Store) -> list[Point]:
-    """Every point there is; of the same settings played by several versions, this one's, or else the newest."""
-    found: dict[str, tuple[tuple[bool, float], Point]] = {}
-    for file in store.directory.glob("*/point.json"):
-        blocks = blocks_in(file.parent)
-        if not blocks:
-            continue
-        settings, version = _read_point(file)
-        rank = version == algorithm_version(), max(block.path.stat().st_mtime for block in blocks)
-        name = json.dumps(settings, sort_keys=True)
-        if name not in found or found[name][0] < rank:
-            runs = max(block.end for block in blocks)
-            found[name] = rank, Point({**settings, "runs": runs}, blocks, runs)
-    if not found:
-        where = str(store.directory.parent)
-        raise BadInput(f"directory {where!r} holds no results of a sweep; byzmab sweep FILE.toml --out DIR makes some")
-    return [point for _, (_, point) in sorted(found.items())]
-
-
-def _read_point(file: Path) -> tuple[dict[str, Any], str]:
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-        settings = {name: content["settings"][name] for name in ABOUT if name != "runs"}
-        return settings, content["identity"]["version"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"file {str(file)!r} is broken ({error}); run the sweep again after removing it") from None
+        return SweepData([Point(*found) for found in find_all(store)])
+    sweep = file if isinstance(file, Sweep) else Sweep.read(file, must_play=False)
+    return SweepData([Point(*found) for found in find_some(store, sweep.points)], sweep.varied)

@@ -28,11 +28,11 @@ def draw_multiples(table: "pandas.DataFrame", varied: Sequence[str]) -> "Figure"
     rows = -(-len(groups) // columns)
     figure = new_figure(max(6.0, 2.6 * columns), max(4.0, 2.2 * rows))
     all_axes = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
-    for place, axes in enumerate(all_axes.flat):
-        if place >= len(groups):
+    for index, axes in enumerate(all_axes.flat):
+        if index >= len(groups):
             axes.set_visible(False)
             continue
-        values, part = groups[place]
+        values, part = groups[index]
         _draw_panel(axes, part, across, curves, table)
         named = values if isinstance(values, tuple) else (values,)
         axes.set_title(", ".join(f"{name} {value}" for name, value in zip(panels, named, strict=True)), fontsize=8)
@@ -58,8 +58,8 @@ def _is_numeric(column: Any) -> bool:
 def _draw_panel(axes: "Axes", part: Any, across: str | None, curves: str | None, table: Any) -> None:
     numbers = across is not None and _is_numeric(table[across])
     ticks = [""] if across is None else list(dict.fromkeys(table[across]))
-    for place, (label, curve) in enumerate(part.groupby(curves, sort=False) if curves else [("", part)]):
-        color, dashes = STYLES[place % len(STYLES)]
+    for index, (label, curve) in enumerate(part.groupby(curves, sort=False) if curves else [("", part)]):
+        color, dashes = STYLES[index % len(STYLES)]
         if numbers:
             curve = curve.sort_values(across)
         axes.errorbar(

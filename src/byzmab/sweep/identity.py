@@ -1,23 +1,23 @@
 """What determines a run: the content of which the address of its results is made."""
 
 import hashlib
-import inspect
 import json
 import os
 import platform
 import subprocess
+import warnings
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from byzmab.baselines import BASELINES
 from byzmab.core.compiler import PACKAGE, source_digest
-from byzmab.core.errors import BadInput
 from byzmab.core.plugins import Plugin, Registry
 from byzmab.graphs import Given
 from byzmab.simulation.experiment import PLUGINS, Experiment
+from byzmab.sweep.fingerprint import Unknowable, fingerprint
 
 # the code that decides what comes out; all else only reads, writes, draws and shows
 PLAYING = (
@@ -27,6 +27,7 @@ PLAYING = (
     "baselines",
     *(f"simulation/{name}.py" for name in ("density", "engine", "experiment", "inbox", "rewards", "stage")),
 )
+ONLY_HERE = "only here"  # a key of identities that hold in this process alone
 PACKAGES = ("byzmab", "numpy", "numba", "llvmlite")
 
 
@@ -36,35 +37,75 @@ def algorithm_version() -> str:
     return source_digest(*PLAYING)
 
 
+class NotStored(UserWarning):
+    """Results are given but not stored, as what determines them cannot be known."""
+
+
+class Address(NamedTuple):
+    """Under which name results are found again."""
+
+    name: str  # a digest of all that determines a run but its number
+    lasting: bool  # False where a plug-in cannot be known again; the name then holds in this process alone
+
+
 def identity(experiment: Experiment) -> dict[str, Any]:
-    """Everything that determines a run but its number: settings, the code that plays, plug-ins and graphs."""
+    """Everything that determines a run but its number: settings, the code that plays, plug-ins and graphs.
+
+    Where a plug-in cannot be known again, a warning says so once; what stands for it then holds in this process alone.
+    """
+    try:
+        return _identity(experiment, fingerprint)
+    except Unknowable as error:
+        _say_once(f"results are not stored: {error}")
+        return {**_identity(experiment, _in_this_process), ONLY_HERE: True}
+
+
+def address(experiment: Experiment) -> Address:
+    """A digest of the identity."""
+    content = identity(experiment)
+    return Address(_digest(json.dumps(content, sort_keys=True).encode()), ONLY_HERE not in content)
+
+
+def _identity(experiment: Experiment, own: Callable[[Plugin], str]) -> dict[str, Any]:
+    """The identity, with a user's own plug-ins as `own` tells them."""
     content = {name: value for name, value in experiment.settings().items() if name != "runs"}
     for name, registry in PLUGINS.items():
-        content[name] = _contents(getattr(experiment.parts, name), registry)
+        content[name] = _contents(getattr(experiment.parts, name), registry, own)
     if experiment.parts.baseline is not None:
-        content["algorithm"] = _contents(experiment.parts.baseline, BASELINES)
+        content["algorithm"] = _contents(experiment.parts.baseline, BASELINES, own)
     return {**content, "version": algorithm_version()}
 
 
-def address(experiment: Experiment) -> str:
-    """A digest of the identity."""
-    return _digest(json.dumps(identity(experiment), sort_keys=True).encode())
-
-
-def _contents(plugin: Plugin, registry: Registry) -> str:
-    """A plug-in by what it holds, wherever it lies: name and parameters, edges of a graph, source of one's own."""
-    if isinstance(plugin, Given):
+def _contents(plugin: Plugin, registry: Registry, own: Callable[[Plugin], str]) -> str:
+    """A plug-in by what it holds, wherever it lies: name and parameters, edges of a graph, what it is made of."""
+    if type(plugin) is Given or (isinstance(plugin, Given) and type(plugin) in registry.entries.values()):
         return f"edges {_digest(repr(plugin.listed).encode())}"
     if type(plugin) in registry.entries.values():
         return registry.name_of(plugin)
+    name = f"{type(plugin).__qualname__}:{plugin.to_text()}"
     try:
-        source = Path(inspect.getfile(type(plugin))).read_bytes()
-    except (OSError, TypeError):
-        name = type(plugin).__name__
-        raise BadInput(
-            f"{plugin.kind} {name!r} has no source by which to know its results again; allowed: a class in a file"
-        ) from None
-    return f"{type(plugin).__qualname__}:{plugin.to_text()} in source {_digest(source)}"
+        return f"{name} made of {own(plugin)}"
+    except Unknowable as error:
+        raise Unknowable(f"{plugin.kind} {type(plugin).__name__!r} cannot be known again, as {error}") from None
+
+
+def _in_this_process(plugin: Plugin) -> str:
+    """A number that no other plug-in has in this process; a class without fields is always the same plug-in."""
+    for number, kept in enumerate(_KEPT):
+        if kept is plugin or (type(kept) is type(plugin) and not vars(plugin)):
+            return str(number)
+    _KEPT.append(plugin)
+    return str(len(_KEPT) - 1)
+
+
+_KEPT: list[Plugin] = []  # plug-ins that cannot be known again, by number
+_SAID: set[str] = set()
+
+
+def _say_once(message: str) -> None:
+    if message not in _SAID:
+        _SAID.add(message)
+        warnings.warn(message, NotStored, stacklevel=2)
 
 
 def _digest(content: bytes) -> str:

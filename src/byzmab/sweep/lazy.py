@@ -62,7 +62,7 @@ def _list(points: Sequence["Point"], varied: Sequence[str]) -> tuple[Coordinates
     """One dimension, along which the points stand one after the other."""
     coordinates: Coordinates = {"point": ("point", list(range(len(points))))}
     coordinates |= {name: ("point", [point.label(name) for point in points]) for name in varied}
-    return coordinates, {(place,): point for place, point in enumerate(points)}
+    return coordinates, {(index,): point for index, point in enumerate(points)}
 
 
 class LazyRegret(BackendArray):
@@ -80,15 +80,15 @@ class LazyRegret(BackendArray):
     def _read(self, key: tuple[int | slice, ...]) -> Floats:
         chosen = [np.atleast_1d(np.arange(size)[item]) for size, item in zip(self.shape, key, strict=True)]
         outer, inner = chosen[:-3], chosen[-3:]
-        out = np.full([places.size for places in chosen], np.nan)
-        for cell in np.ndindex(*(places.size for places in outer)):
-            point = self._cells.get(tuple(int(places[at]) for places, at in zip(outer, cell, strict=True)))
+        out = np.full([indices.size for indices in chosen], np.nan)
+        for cell in np.ndindex(*(indices.size for indices in outer)):
+            point = self._cells.get(tuple(int(indices[at]) for indices, at in zip(outer, cell, strict=True)))
             if point is not None:
                 out[cell] = self._table(point)[np.ix_(*inner)]
         return out[tuple(slice(None) if isinstance(item, slice) else 0 for item in key)]
 
     def _table(self, point: "Point") -> Floats:
-        """All of one point, in the places of its runs, agents and rounds."""
+        """All of one point, at the indices of its runs, agents and rounds."""
         table = np.full(self.shape[-3:], np.nan)
         columns = np.searchsorted(self._rounds, point.rounds)
         normal = np.arange(point.settings["byzantine"], point.settings["agents"])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.stage import Stage
 from byzmab.sweep.identity import address
-from byzmab.sweep.store import Store
+from byzmab.sweep.store import ResultStore
 
 PORTION_SECONDS = 1.0  # handing one out and keeping it takes some 10 ms: below 5 %, and little is lost when killed
 LEAST_SECONDS = 0.25  # of a portion, where there is too little work for all workers otherwise
@@ -22,6 +22,7 @@ class Task(NamedTuple):
     experiment: Experiment
     first: int
     end: int
+    number: int  # of the task it was cut from
 
     @property
     def work(self) -> int:
@@ -29,14 +30,15 @@ class Task(NamedTuple):
         return (self.end - self.first) * self.experiment.horizon * self.experiment.parts.agents
 
 
-def missing_tasks(points: Sequence[Experiment], store: Store) -> list[Task]:
+def missing_tasks(points: Sequence[Experiment], store: ResultStore) -> list[Task]:
     """The runs that the store does not hold; of points that are the same, those of the longest."""
     longest: dict[str, Experiment] = {}
     for experiment in points:
-        place = address(experiment)
-        if place not in longest or longest[place].runs < experiment.runs:
-            longest[place] = experiment
-    return [Task(item, first, end) for item in longest.values() for first, end in store.missing(item)]
+        name = address(experiment).name
+        if name not in longest or longest[name].runs < experiment.runs:
+            longest[name] = experiment
+    gaps = ((item, *gap) for item in longest.values() for gap in store.missing(item))
+    return [Task(*gap, number) for number, gap in enumerate(gaps)]
 
 
 class Speed:

@@ -2,14 +2,16 @@
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from byzmab.core.errors import BadInput, nearest
+from byzmab.core.toml import TomlFile, read_toml
+from byzmab.simulation.absent import recall
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.files import RUN_KEYS, check_run_options, parse_toml, settings_of
+from byzmab.simulation.files import RUN_KEYS, check_run_options, settings_of
 from byzmab.simulation.settings import ABOUT
 
 TABLES = {
@@ -29,55 +31,68 @@ class Sweep:
     options: Mapping[str, Any]  # how the file wants to be run: workers, json, out
 
     @classmethod
-    def read(cls, path: str | Path, changes: Mapping[str, Any] | None = None) -> "Sweep":
-        """Read a sweep file; `changes` win over all that it says."""
+    def read(cls, path: str | Path, changes: Mapping[str, Any] | None = None, must_play: bool = True) -> "Sweep":
+        """Read a sweep file; `changes` win over all that it says.
+
+        Unless the points must play, plug-ins whose source is not here are only named.
+        """
         path, changes = Path(path), dict(changes or {})
-        place = f"sweep file {str(path)!r}"
-        data = parse_toml(path, "sweep file")
-        for key in data:
+        file = read_toml(path, "sweep file")
+        for key in file.data:
             if key not in TABLES:
-                raise BadInput(f"{place}: {key!r} is no table of a sweep; {nearest(key, TABLES)}")
-        base = settings_of(
-            _table(data, "experiment", place), path, lambda _: f"{place}, [experiment]", [*ABOUT, *RUN_KEYS]
-        )
+                raise BadInput(f"{file.at(key)}: {key!r} is no table of a sweep; {nearest(key, TABLES)}")
+        base = _settings(file, path, "experiment", _table(file, "experiment"), [*ABOUT, *RUN_KEYS])
         options = check_run_options({key: base.pop(key) for key in RUN_KEYS if key in base})
-        grid = _settings(_table(data, "grid", place), path, f"{place}, [grid]", ABOUT)
-        points = _points(data, path, place)
+        grid = _settings(file, path, "grid", _table(file, "grid"), ABOUT)
+        points = _points(file, path)
         for key, values in grid.items():
             if not isinstance(values, list) or not values:
-                raise BadInput(f"{place}, [grid]: {key} {values!r} is not allowed; allowed: a list of values")
+                where = f"{file.at(f'grid.{key}')}, [grid]"
+                raise BadInput(f"{where}: {key} {values!r} is not allowed; allowed: a list of values")
         chosen = [
             {key: value for key, value in {**combination, **point}.items() if key not in changes}
             for point in points
-            for combination in _combinations(grid, place)
+            for combination in _combinations(grid, file)
         ]
         varied = tuple(dict.fromkeys(key for point in chosen for key in point))
-        experiments = tuple(_experiment({**base, **point, **changes}, point, place) for point in _unique(chosen))
+        make = _maker(must_play, path)
+        experiments = tuple(_experiment(make, {**base, **point, **changes}, point, file) for point in _unique(chosen))
         return cls(experiments, varied, options)
 
 
-def _table(data: Mapping[str, Any], name: str, place: str) -> Mapping[str, Any]:
-    table = data.get(name, {})
+def _maker(must_play: bool, path: Path) -> Callable[[dict[str, Any]], Experiment]:
+    return (lambda settings: Experiment(**settings)) if must_play else (lambda settings: recall(settings, path))
+
+
+def _table(file: TomlFile, name: str) -> Mapping[str, Any]:
+    table = file.data.get(name, {})
     if not isinstance(table, dict):
-        raise BadInput(f"{place}: {name} {table!r} is not allowed; allowed: {TABLES[name]}")
+        raise BadInput(f"{file.at(name)}: {name} {table!r} is not allowed; allowed: {TABLES[name]}")
     return table
 
 
-def _points(data: Mapping[str, Any], path: Path, place: str) -> list[dict[str, Any]]:
-    tables = data.get("point", [{}])
+def _points(file: TomlFile, path: Path) -> list[dict[str, Any]]:
+    tables = file.data.get("point", [{}])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise BadInput(f"{place}: point {tables!r} is not allowed; allowed: {TABLES['point']}")
-    return [_settings(table, path, f"{place}, point {number}", ABOUT) for number, table in enumerate(tables, 1)]
+        raise BadInput(f"{file.at('point')}: point {tables!r} is not allowed; allowed: {TABLES['point']}")
+    return [
+        _settings(file, path, f"point[{index}]", table, ABOUT, f"point {index + 1}")
+        for index, table in enumerate(tables)
+    ]
 
 
-def _settings(table: Mapping[str, Any], path: Path, place: str, known: Collection[str]) -> dict[str, Any]:
-    return settings_of(table, path, lambda _: place, known)
+def _settings(
+    file: TomlFile, path: Path, name: str, table: Mapping[str, Any], known: Collection[str], called: str = ""
+) -> dict[str, Any]:
+    """The settings of a table of the file; `called` is what the table is called in messages."""
+    called = called or f"[{name}]"
+    return settings_of(table, path, lambda key: f"{file.at(f'{name}.{key}')}, {called}", known)
 
 
-def _combinations(grid: Mapping[str, list[Any]], place: str) -> Iterator[dict[str, Any]]:
+def _combinations(grid: Mapping[str, list[Any]], file: TomlFile) -> Iterator[dict[str, Any]]:
     count = math.prod(map(len, grid.values()))
     if count > MOST_POINTS:
-        raise BadInput(f"{place}: the grid has {count} points; allowed: at most {MOST_POINTS}")
+        raise BadInput(f"{file.at('grid')}: the grid has {count} points; allowed: at most {MOST_POINTS}")
     for values in itertools.product(*grid.values()):
         yield dict(zip(grid, values, strict=True))
 
@@ -87,9 +102,11 @@ def _unique(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list({repr(point): point for point in points}.values())
 
 
-def _experiment(settings: dict[str, Any], point: Mapping[str, Any], place: str) -> Experiment:
+def _experiment(
+    make: Callable[[dict[str, Any]], Experiment], settings: dict[str, Any], point: Mapping[str, Any], file: TomlFile
+) -> Experiment:
     try:
-        return Experiment(**settings)
+        return make(settings)
     except BadInput as error:
         where = ", ".join(f"{key} = {value}" for key, value in point.items())
-        raise BadInput(f"{place}{f', at {where}' if where else ''}: {error}") from None
+        raise BadInput(f"{file.name}{f', at {where}' if where else ''}: {error}") from None

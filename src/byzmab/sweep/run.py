@@ -1,20 +1,23 @@
 """Running a sweep: portions of blocks on any executor, each block kept as soon as it is finished."""
 
 import os
-import threading
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from byzmab.core.errors import BadInput
-from byzmab.simulation.experiment import PLUGINS, Experiment, degree_warning
-from byzmab.simulation.files import anywhere
+from byzmab.simulation.absent import NAMING_FILES, check_present
+from byzmab.simulation.assumptions import warn_of
+from byzmab.simulation.density import is_dense
+from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import Result
-from byzmab.simulation.run import LOOK_SECONDS, Stopped, check_workers, play_runs, workers_that_fit
-from byzmab.sweep.identity import address, provenance
+from byzmab.simulation.run import check_workers, play_runs, prepare, workers_that_fit
+from byzmab.simulation.spread import Job, Watch, WorkerFailed, spread
+from byzmab.sweep.identity import Address, address, provenance
 from byzmab.sweep.plan import Speed, Task, missing_tasks, portions
-from byzmab.sweep.store import Store
+from byzmab.sweep.store import ResultStore
 
 Progress = Callable[[int, int], None]
 Announce = Callable[[str], None]
@@ -25,26 +28,27 @@ class Finished(NamedTuple):
 
     task: Task
     part: Result
+    address: Address  # as the worker sees it
     origin: dict[str, Any]
 
 
-def play_portion(tasks: Sequence[Task], watch: Callable[[Task, int, int], None] | None = None) -> list[Finished]:
-    """Play blocks one after the other: what an executor is handed."""
+def play_portion(tasks: Sequence[Task], watch: Watch | None = None) -> list[Finished]:
+    """Play blocks one after the other: what an executor is handed. `watch` is told of runs in agent-rounds."""
     finished = []
     for task in tasks:
 
-        def tell(run: int, done: int, task: Task = task) -> None:
+        def tell(run: Hashable, done: int, task: Task = task) -> None:
             if watch is not None:
-                watch(task, run, done)
+                watch((task.number, run), done * task.experiment.parts.agents)
 
-        part = play_runs(*task, tell)
-        finished.append(Finished(task, part, {**provenance(), "address": address(task.experiment)}))
+        part = play_runs(task.experiment, task.first, task.end, tell)
+        finished.append(Finished(task, part, address(task.experiment), provenance()))
     return finished
 
 
 def run_sweep(
     points: Sequence[Experiment],
-    store: Store,
+    store: ResultStore,
     executor: Executor | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -56,39 +60,44 @@ def run_sweep(
     called with the agent-rounds played and their total, `announce` with what there is to do and how long it may take.
     """
     check_workers(workers)
-    _warn(points)
+    for point in points:
+        check_present(point)
+    warn_of(points, stacklevel=3)
     tasks = missing_tasks(points, store)
-    workers = workers or min(map(workers_that_fit, points), default=os.cpu_count() or 1)
     experiments = [task.experiment for task in tasks]
-    for experiment in experiments:
-        _compile(experiment)
+    workers = workers or min(map(workers_that_fit, points), default=os.cpu_count() or 1)
+    compile_all(experiments)
     speed = Speed(experiments)
     if announce is not None:
         announce(_announcement(points, tasks, sum(map(speed.seconds, tasks)) / workers))
     if not tasks:
         return
     total = sum(task.work for task in tasks)
-    work = list(portions(tasks, speed, workers))
-    play = _on_threads(work, workers) if executor is None else _on_executor(work, executor)
-    known = {address(experiment): experiment for experiment in experiments}
-    for finished, done in play:
-        for block in finished:
-            store.write(_recognise(block, known), block.part, block.origin)
-        if progress is not None:
-            progress(done, total)
+    known = {task.number: task.experiment for task in tasks}
+    with closing(spread(_jobs(tasks, speed, workers, executor), executor, workers)) as playing:
+        try:
+            for finished, done in playing:
+                for block in (block for portion in finished for block in portion):
+                    store.write(_recognise(block, known), block.part, block.origin)
+                if progress is not None:
+                    progress(done, total)
+        except WorkerFailed as error:
+            raise BadInput(f"{error}; what was finished is kept, run it again to go on") from error
 
 
-def _warn(points: Sequence[Experiment]) -> None:
-    messages = [message for message in map(degree_warning, points) if message]
-    if messages:
-        warnings.warn(f"at {len(messages)} of {len(points)} points, as in the first: {messages[0]}", stacklevel=3)
+def compile_all(experiments: Sequence[Experiment]) -> None:
+    """Compile, or load, the loops of all experiments before any thread asks for them; each kind once."""
+    kinds = {_kind(experiment): experiment for experiment in experiments}
+    for experiment in kinds.values():
+        prepare(experiment)
 
 
-def _compile(experiment: Experiment) -> None:
-    """Compile, or load, the loops of an experiment before any thread asks for them."""
+def _kind(experiment: Experiment) -> Hashable:
+    """What is equal for experiments that are played by the same compiled functions."""
     parts = experiment.parts
-    for part in (parts.graph, parts.attack, parts.filter, parts.policy):
-        part.loop()
+    plugins = (parts.graph, parts.attack, parts.filter, parts.policy, parts.baseline)
+    drawn = parts.means is None, parts.kappas is None
+    return *map(type, plugins), is_dense(experiment), *drawn, experiment.memory > 0, experiment.subset is None
 
 
 def _announcement(points: Sequence[Experiment], tasks: Sequence[Task], seconds: float) -> str:
@@ -103,67 +112,37 @@ def _duration(seconds: float) -> str:
     return f"{round(seconds / 60)} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def _recognise(block: Finished, known: Mapping[str, Experiment]) -> Experiment:
-    """The experiment that a worker says it has played."""
-    if block.origin["address"] not in known:
+def _jobs(tasks: Sequence[Task], speed: Speed, workers: int, executor: Executor | None) -> list[Job]:
+    """Portions of tasks, ready to be handed to threads or sent to workers elsewhere."""
+    ready = (lambda task: task) if executor is None else _portable
+    return [
+        Job(play_portion, ([ready(task) for task in portion],), sum(task.work for task in portion))
+        for portion in portions(tasks, speed, workers)
+    ]
+
+
+def _recognise(block: Finished, known: dict[int, Experiment]) -> Experiment:
+    """The experiment that a worker has played; BadInput where the worker played something else under its name."""
+    experiment = known[block.task.number]
+    here = address(experiment)
+    if here.lasting and block.address != here:
         raise BadInput(
             f"worker on {block.origin['host']} has another version of byzmab, or of a plug-in's file; "
             "allowed: the same everywhere"
         )
-    return known[block.origin["address"]]
-
-
-def _on_threads(work: list[list[Task]], workers: int) -> Iterator[tuple[list[Finished], int]]:
-    """Blocks as they finish, none where nothing did for a while, with the agent-rounds played; threads end promptly."""
-    played: dict[tuple[int, int], int] = {}
-    stop = threading.Event()
-
-    def watch(task: Task, run: int, done: int) -> None:
-        if stop.is_set():
-            raise Stopped
-        played[id(task), run] = done * task.experiment.parts.agents
-
-    with ThreadPoolExecutor(workers) as pool:
-        futures = {pool.submit(play_portion, portion, watch) for portion in work}
-        try:
-            for finished in _as_they_finish(futures):
-                yield finished, sum(played.copy().values())
-        except BaseException:
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-            raise
-
-
-def _on_executor(work: list[list[Task]], executor: Executor) -> Iterator[tuple[list[Finished], int]]:
-    """The same for workers elsewhere, which can be watched only by what they have finished."""
-    done = 0
-    futures = {executor.submit(play_portion, [_portable(task) for task in portion]) for portion in work}
-    try:
-        for finished in _as_they_finish(futures):
-            done += sum(block.task.work for block in finished)
-            yield finished, done
-    except BaseException as error:
-        for future in futures:
-            future.cancel()
-        if isinstance(error, Exception) and not isinstance(error, BadInput):
-            raise BadInput(
-                f"a worker failed: {type(error).__name__}: {error}; what was finished is kept, run it again to go on"
-            ) from error
-        raise
-
-
-def _as_they_finish(futures: set[Future[list[Finished]]]) -> Iterator[list[Finished]]:
-    while futures:
-        done, _ = wait(futures, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
-        futures -= done
-        yield [block for future in done for block in future.result()]
+    return experiment
 
 
 def _portable(task: Task) -> Task:
     """A task that can be read elsewhere: plug-ins by the full path of their file, graphs edge by edge."""
     experiment = task.experiment
-    named = {name: getattr(experiment, name) for name in PLUGINS}
-    changes: dict[str, Any] = {name: anywhere(value) for name, value in named.items() if isinstance(value, str)}
+    named = {name: getattr(experiment, name) for name in NAMING_FILES}
+    changes: dict[str, Any] = {name: _full_path(value) for name, value in named.items() if isinstance(value, str)}
     if isinstance(experiment.graph, str) and experiment.graph.endswith(".json"):
         changes["graph"] = experiment.parts.graph
     return task._replace(experiment=experiment.but(**changes))
+
+
+def _full_path(value: str) -> str:
+    name, colon, rest = value.partition(":")
+    return f"{Path(name).absolute()}{colon}{rest}" if name.endswith(".py") and Path(name).is_file() else value

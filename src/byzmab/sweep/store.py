@@ -5,16 +5,20 @@
     DIR/points/<address>/0-20-<checksum>.json     where, when and with what they were computed
 
 Nothing is ever changed in place, and equal names hold equal content, so directories of several machines merge
-by copying one over the other.
+by copying one over the other. Results whose address does not last are kept until the store is gone, and no longer.
 """
 
 import hashlib
 import io
 import json
 import re
+import shutil
+import tempfile
+import weakref
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,12 +27,14 @@ from numpy.typing import NDArray
 
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
+from byzmab.simulation.absent import without_folders
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.files import in_place
 from byzmab.simulation.result import Result
 from byzmab.simulation.run import Progress, simulate
 from byzmab.sweep.identity import address, identity, provenance
 
+POINT = "point.json"
 NAME = re.compile(r"(\d+)-(\d+)-([0-9a-f]{32})\.npz")
 
 
@@ -41,7 +47,7 @@ class Block(NamedTuple):
     path: Path
 
 
-class Store:
+class ResultStore:
     """Blocks of runs on disk."""
 
     def __init__(self, directory: str | Path) -> None:
@@ -49,14 +55,27 @@ class Store:
         self.computed = 0  # blocks, since it was opened
         self.reused = 0
 
-    def place(self, experiment: Experiment) -> Path:
+    def folder(self, experiment: Experiment) -> Path:
         """Where the blocks of an experiment lie."""
-        return self.directory / address(experiment)
+        where = address(experiment)
+        return (self.directory if where.lasting else self._passing) / where.name
+
+    @cached_property
+    def _passing(self) -> Path:
+        """A folder for results whose address does not last; removed with the store."""
+        folder = Path(tempfile.mkdtemp(prefix="byzmab-unstored-"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return folder
+
+    def folders(self) -> list[Path]:
+        """The folders of all experiments of which something is there."""
+        roots = [self.directory, *([self._passing] if "_passing" in vars(self) else [])]
+        return [point.parent for root in roots for point in sorted(root.glob(f"*/{POINT}"))]
 
     def blocks(self, experiment: Experiment) -> list[Block]:
         """Whole blocks that cover some of the experiment's runs, without overlap; broken ones are removed."""
         chosen: list[Block] = []
-        for block in blocks_in(self.place(experiment)):
+        for block in blocks_in(self.folder(experiment)):
             covered = chosen[-1].end if chosen else 0
             if block.end <= covered or block.first >= experiment.runs:
                 continue
@@ -82,18 +101,18 @@ class Store:
 
     def write(self, experiment: Experiment, part: Result, origin: dict[str, Any] | None = None) -> None:
         """Keep some runs of an experiment; all there or not at all, whatever happens."""
-        place = self.place(experiment)
-        place.mkdir(parents=True, exist_ok=True)
-        point = place / "point.json"
+        folder = self.folder(experiment)
+        folder.mkdir(parents=True, exist_ok=True)
+        point = folder / POINT
         if not point.exists():
-            settings = {name: value for name, value in experiment.settings().items() if name != "runs"}
+            settings = {name: value for name, value in without_folders(experiment.settings()).items() if name != "runs"}
             content = {"settings": settings, "identity": identity(experiment)}
             _write(point, json.dumps(content, indent=2).encode())
         data = _pack(part)
         name = f"{part.first}-{part.first + part.experiment.runs}-{_checksum(data)}"
         origin = {**(origin or provenance()), "seconds": round(part.seconds, 6)}
-        _write(place / f"{name}.json", json.dumps(origin, indent=2).encode())
-        _write(place / f"{name}.npz", data)  # last: what is there is whole
+        _write(folder / f"{name}.json", json.dumps(origin, indent=2).encode())
+        _write(folder / f"{name}.npz", data)  # last: what is there is whole
         self.computed += 1
 
     def read(self, experiment: Experiment) -> Result:
@@ -112,10 +131,10 @@ class Store:
         return self.read(experiment)
 
 
-def blocks_in(place: Path) -> list[Block]:
-    """All blocks in a place, by first run, the longest first where several begin together."""
+def blocks_in(folder: Path) -> list[Block]:
+    """All blocks in a folder, by first run, the longest first where several begin together."""
     found = []
-    for path in place.glob("*.npz"):
+    for path in folder.glob("*.npz"):
         if match := NAME.fullmatch(path.name):
             found.append(Block(int(match[1]), int(match[2]), match[3], path))
     return sorted(found, key=lambda block: (block.first, -block.end, block.path.name))

@@ -87,12 +87,12 @@ def _separate(axes: Any, standings: Standings) -> None:
     attacks, policies = len(standings.field.attacks), len(standings.field.policies)
     graphs = standings.field.graphs
     above = axes.secondary_xaxis("top")
-    above.set_xticks([(place + 0.5) * attacks - 0.5 for place in range(len(graphs))], graphs, fontsize=8)
+    above.set_xticks([(index + 0.5) * attacks - 0.5 for index in range(len(graphs))], graphs, fontsize=8)
     above.tick_params(length=0)
-    for place in range(1, len(graphs)):
-        axes.axvline(place * attacks - 0.5, color="black", linewidth=1.2)
-    for place in range(1, len(standings.field.filters)):
-        axes.axhline(place * policies - 0.5, color="black", linewidth=1.2)
+    for index in range(1, len(graphs)):
+        axes.axvline(index * attacks - 0.5, color="black", linewidth=1.2)
+    for index in range(1, len(standings.field.filters)):
+        axes.axhline(index * policies - 0.5, color="black", linewidth=1.2)
 
 
 def write_maps(standings: Standings, directory: Path) -> list[Path]:

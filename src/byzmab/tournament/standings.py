@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from byzmab.core.report import Floats
+from byzmab.simulation.assumptions import TooFewNeighbours
+from byzmab.simulation.statistics import describe, ratio_of_means
 from byzmab.sweep.run import Announce, Progress, run_sweep
-from byzmab.sweep.statistics import describe
-from byzmab.sweep.store import Store
+from byzmab.sweep.store import ResultStore
 from byzmab.tournament.field import Cell, Field
 
 
@@ -63,7 +64,7 @@ class Standings:
 
 def play(
     field: Field,
-    store: Store,
+    store: ResultStore,
     executor: Executor | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -73,7 +74,9 @@ def play(
     began = time.perf_counter()
     matches, solos = field.matches(), field.solos()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some graphs are too sparse for f, and that is part of the question
+        warnings.simplefilter(
+            "ignore", TooFewNeighbours
+        )  # some graphs are too sparse for f, and that is part of the question
         run_sweep([*solos.values(), *matches.values()], store, executor, workers, progress, announce)
     alone = {key: _final(store, experiment) for key, experiment in solos.items()}
     scores = {
@@ -82,16 +85,10 @@ def play(
     return Standings(field, scores, time.perf_counter() - began)
 
 
-def _final(store: Store, experiment: Any) -> Floats:
+def _final(store: ResultStore, experiment: Any) -> Floats:
     return store.read(experiment).network_regret[:, -1]
 
 
 def score(regret: Floats, alone: Floats) -> Score:
-    """The ratio of mean regrets; its error by linearisation, over runs that met the same luck."""
-    if not alone.mean() > 0.0:
-        return Score(float("nan"), None, regret)
-    ratio = float(regret.mean() / alone.mean())
-    if regret.size < 2:
-        return Score(ratio, None, regret)
-    spread = float((regret - ratio * alone).std(ddof=1))
-    return Score(ratio, spread / (float(alone.mean()) * regret.size**0.5), regret)
+    """The ratio of mean regrets with its error, over runs that met the same luck."""
+    return Score(*ratio_of_means(regret, alone), regret)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from byzmab.core.report import Floats
-from byzmab.dashboard.lab.sampled_run import SampledRun, why_no_bound
+from byzmab.dashboard.lab.sampled_run import SampledRun
 from byzmab.paper.figures import alone
+from byzmab.simulation.assumptions import why_no_bound
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import REPORT_BYTES_PER_ARM
-from byzmab.simulation.run import Stopped
+from byzmab.simulation.spread import Stopped
 from byzmab.simulation.stage import Stage, grid_of
 
 FRAMES = 50  # of a whole run: to call compiled code takes a fifth of a millisecond, and each run is called once a frame

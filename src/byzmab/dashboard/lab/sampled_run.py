@@ -7,7 +7,7 @@ import numpy as np
 
 from byzmab.core.filters.fates import Fate
 from byzmab.dashboard.lab.round_view import RoundView, fates_of, play_round
-from byzmab.dashboard.lab.setup import edges_of
+from byzmab.simulation.assumptions import why_no_bound
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.stage import Stage, grid_of
 from byzmab.simulation.widths import WideStage
@@ -15,7 +15,6 @@ from byzmab.theory.bounds import gaps_of, upper_bound
 
 EXPLANATIONS = 20_000  # of one agent's reports on one arm, in all
 FEWEST, MOST_SAMPLES = 4, 40  # rounds of which all reports are explained
-BASE_MODEL = {"memory": 0, "subset": None, "epoch": 1, "delay": 0}
 
 
 class SampledRun:
@@ -68,25 +67,3 @@ def sample_rounds(experiment: Experiment) -> frozenset[int]:
     count = EXPLANATIONS // ((parts.agents - experiment.byzantine) * parts.arms)
     spread = np.linspace(0, experiment.horizon - 1, min(max(count, FEWEST), MOST_SAMPLES, experiment.horizon))
     return frozenset((spread.astype(int) // epoch * epoch).tolist())
-
-
-def why_no_bound(experiment: Experiment) -> str:
-    """Why the paper's upper bound does not hold here, in a few words; empty where it does."""
-    parts = experiment.parts
-    if parts.baseline is not None or experiment.algorithm_in_words() not in (("trimmed", "ucb"), ("solo", "ucb")):
-        return "the paper proves it for filter trimmed with policy ucb"
-    for name, usual in BASE_MODEL.items():
-        if getattr(experiment, name) != usual:
-            return f"the paper proves it without {name}"
-    if parts.f < experiment.byzantine and parts.filter.trims and not _few_liars(experiment):
-        return "f is smaller than the number of liars that an agent may hear"
-    return ""
-
-
-def _few_liars(experiment: Experiment) -> bool:
-    """Whether no normal agent of the first run hears more than f liars."""
-    if experiment.time_varying and experiment.parts.graph.random:
-        return False
-    byzantine = experiment.byzantine
-    heard = Counter(hearer for teller, hearer in edges_of(experiment) if teller <= byzantine < hearer)
-    return all(liars <= experiment.parts.f for liars in heard.values())

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from byzmab.core.errors import BadInput, unknown
-from byzmab.simulation.experiment import PLUGINS, Experiment, degree_warning
+from byzmab.simulation.assumptions import too_few_neighbours, too_many_liars
+from byzmab.simulation.experiment import PLUGINS, Experiment
 from byzmab.simulation.files import to_toml
 from byzmab.simulation.run import COMFORTABLE_BYTES
 from byzmab.simulation.settings import ABOUT, from_text, to_text
@@ -98,7 +99,7 @@ def describe(experiment: Experiment) -> dict[str, Any]:
         "steps": parts.baseline is None,
         "random_graph": parts.graph.random,
         "edges": edges_of(experiment),
-        "warning": degree_warning(experiment),
+        "warning": too_many_liars(experiment) or too_few_neighbours(experiment),
         "toml": to_toml(experiment),
         "command": command_of(experiment),
     }

@@ -10,6 +10,7 @@ from byzmab.paper.figures import SOLO
 from byzmab.paper.reproduction import FigureData, Reproduction
 from byzmab.simulation.figure import ALONE, STYLES
 from byzmab.simulation.page import LAYOUT, made, plot, rows, write_page
+from byzmab.simulation.statistics import band
 
 DASHES = ("solid", "dash", "dashdot", "dot", "longdashdot")
 TITLE = "Byzantine-resilient bandits: the paper, reproduced"
@@ -83,16 +84,15 @@ def _plot(data: FigureData) -> dict[str, Any]:
 
 def _curve_traces(data: FigureData) -> list[dict[str, Any]]:
     rounds, traces = data.rounds().tolist(), []
-    for place, (label, values) in enumerate(data.series().items()):
-        color = ALONE[0] if label == SOLO else STYLES[place % len(STYLES)][0]
-        dash = "dot" if label == SOLO else DASHES[place % len(DASHES)]
-        mean = values.mean(axis=0)
-        if len(values) > 1:
-            std = values.std(axis=0, ddof=1)
-            band = [*(mean + std).round(3).tolist(), *(mean - std).round(3).tolist()[::-1]]
+    for index, (label, values) in enumerate(data.series().items()):
+        color = ALONE[0] if label == SOLO else STYLES[index % len(STYLES)][0]
+        dash = "dot" if label == SOLO else DASHES[index % len(DASHES)]
+        mean, std = band(values)
+        if std is not None:
+            around = [*(mean + std).round(3).tolist(), *(mean - std).round(3).tolist()[::-1]]
             shade = {"fill": "toself", "fillcolor": color, "opacity": 0.15, "line": {"width": 0}, "hoverinfo": "skip"}
             group = {"legendgroup": label, "showlegend": False, "mode": "lines"}
-            traces.append({"x": [*rounds, *rounds[::-1]], "y": band, **shade, **group})
+            traces.append({"x": [*rounds, *rounds[::-1]], "y": around, **shade, **group})
         line = {"color": color, "dash": dash, "width": 2}
         traces.append(
             {
@@ -124,9 +124,9 @@ def _share_traces(data: FigureData) -> list[dict[str, Any]]:
 
 def _graph_traces(data: FigureData) -> list[dict[str, Any]]:
     agents, byzantine, pairs = edges_of(data)
-    places = positions(agents).round(4).tolist()
-    x = [value for a, b in pairs for value in (places[a][0], places[b][0], None)]
-    y = [value for a, b in pairs for value in (places[a][1], places[b][1], None)]
+    points = positions(agents).round(4).tolist()
+    x = [value for a, b in pairs for value in (points[a][0], points[b][0], None)]
+    y = [value for a, b in pairs for value in (points[a][1], points[b][1], None)]
     names = [f"firm {agent + 1}, {'Byzantine' if agent < byzantine else 'honest'}" for agent in range(agents)]
     colors = ["#b0b0b0" if agent < byzantine else "#ffffff" for agent in range(agents)]
     marker = {"size": 30, "color": colors, "line": {"color": "#000", "width": 1.5}}
@@ -138,7 +138,7 @@ def _graph_traces(data: FigureData) -> list[dict[str, Any]]:
     }
     return [
         {"x": x, "y": y, "mode": "lines", "line": {"color": "#777", "width": 1}, "hoverinfo": "skip"},
-        {"x": [p[0] for p in places], "y": [p[1] for p in places], "mode": "markers+text", **nodes},
+        {"x": [p[0] for p in points], "y": [p[1] for p in points], "mode": "markers+text", **nodes},
     ]
 
 

@@ -1,0 +1,72 @@
+"""Plug-ins whose source is not here: what was saved has all data and settings, and only playing needs the source."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from byzmab.baselines import BASELINES
+from byzmab.core.errors import BadInput
+from byzmab.simulation.experiment import PLUGINS, Absent, Experiment
+
+REGISTRIES = {**PLUGINS, "algorithm": BASELINES}  # by setting
+NAMING_FILES = tuple(REGISTRIES)  # settings that may name a file
+
+
+def recall(settings: Mapping[str, Any], beside: Path) -> Experiment:
+    """The experiment of saved settings; files of plug-ins are looked for beside a file, then in the current directory.
+
+    Where a plug-in cannot be had, something that says so stands for it.
+    """
+    found = dict(settings)
+    for name in REGISTRIES.keys() & found.keys():
+        found[name] = _recalled(name, found[name], beside)
+    return Experiment(**found)
+
+
+def _recalled(setting: str, value: Any, beside: Path) -> Any:
+    registry = REGISTRIES[setting]
+    if not isinstance(value, str) or ":" not in value or value.partition(":")[0] in registry.entries:
+        return value
+    try:
+        registry.resolve(here := find_beside(beside, value))
+    except BadInput as error:
+        return _placeholder(setting)(value, str(error))
+    return here
+
+
+@cache
+def _placeholder(setting: str) -> Any:
+    """A class of plug-ins of one kind that are not here."""
+    base = REGISTRIES[setting].base
+    return type(f"Absent{base.__name__}", (Absent, base), {"to_text": lambda self: ""})
+
+
+def is_present(experiment: Experiment) -> bool:
+    """Whether the sources of all its plug-ins are here, so that it can be played."""
+    return not any(isinstance(part, Absent) for part in experiment.parts)
+
+
+def check_present(experiment: Experiment) -> None:
+    """Raise BadInput for an experiment that cannot be played, because the source of a plug-in is not here."""
+    for part in experiment.parts:
+        if isinstance(part, Absent):
+            raise BadInput(f"{part.reason}; its source is needed to play this again")
+
+
+def find_beside(path: Path, value: Any) -> Any:
+    """A setting that names a file, which is looked for beside another file, then in the current directory."""
+    name, colon, rest = value.partition(":") if isinstance(value, str) else ("", "", "")
+    if name.endswith((".json", ".py")) and (path.parent / name).exists():
+        return f"{path.parent / name}{colon}{rest}"
+    return value
+
+
+def without_folders(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as they are saved: files by their name alone, wherever they lie on this machine."""
+    return {name: _file_name(value) if name in NAMING_FILES else value for name, value in settings.items()}
+
+
+def _file_name(value: Any) -> Any:
+    name, colon, rest = value.partition(":") if isinstance(value, str) else ("", "", "")
+    return f"{Path(name).name}{colon}{rest}" if name.endswith((".json", ".py")) else value

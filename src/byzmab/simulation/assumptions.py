@@ -1,0 +1,131 @@
+"""What the paper assumes of an experiment, and what to say where it does not hold."""
+
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from byzmab.core.report import Floats
+from byzmab.simulation.experiment import Experiment
+
+BASE_MODEL = {"memory": 0, "subset": None, "epoch": 1, "delay": 0}  # of the paper's upper bound
+PROVED = (("trimmed", "ucb"), ("solo", "ucb"))  # filters and policies that have it
+
+
+class TooFewNeighbours(UserWarning):
+    """Some agent has too few neighbours for f."""
+
+
+class TooManyLiars(UserWarning):
+    """Some normal agent may hear more Byzantine neighbours than f."""
+
+
+def warn_of(experiments: Sequence[Experiment], stacklevel: int) -> None:
+    """Warn, at most once for each assumption, where some of the experiments do not meet it."""
+    for category, check in CHECKS.items():
+        messages = [message for message in map(check, experiments) if message]
+        if messages:
+            where = (
+                f"at {len(messages)} of {len(experiments)} points, as in the first: " if len(experiments) > 1 else ""
+            )
+            warnings.warn(where + messages[0], category, stacklevel)
+
+
+def too_few_neighbours(experiment: Experiment) -> str | None:
+    """One sentence where f is too large for the degrees: 2f + 1 to cooperate, 3f + 1 for the guarantee."""
+    parts = experiment.parts
+    if parts.f == 0 or not _uses_f(experiment):
+        return None
+    degrees = parts.graph.degrees(parts.agents, experiment.byzantine)
+    heard = degrees if experiment.subset is None else degrees.clip(max=experiment.subset)
+    if _remembers_others(experiment):
+        # of whom one may hear, each is heard in a round with equal chance, and remembered for some
+        others = np.full_like(degrees, parts.agents - 1) if _is_redrawn(experiment) else degrees
+        heard = others * (1.0 - (1.0 - heard / np.maximum(others, 1.0)) ** (experiment.memory + 1))
+    verbs = ("expects", "expect") if parts.graph.random or experiment.subset is not None else ("has", "have")
+    for needed, purpose in ((2 * parts.f + 1, "to cooperate at all"), (3 * parts.f + 1, "for the paper's guarantee")):
+        short = _normal(experiment, heard < needed)
+        if short:
+            return f"f = {parts.f} needs {needed} neighbours {purpose}; {_say(short, *verbs)} fewer: {_list(short)}"
+    return None
+
+
+def too_many_liars(experiment: Experiment) -> str | None:
+    """One sentence where a normal agent can hear more Byzantine neighbours than f."""
+    if experiment.parts.f >= experiment.byzantine or not _uses_f(experiment):
+        return None
+    liars = most_liars(experiment)
+    over = _normal(experiment, liars > experiment.parts.f)
+    if not over:
+        return None
+    possible = experiment.parts.graph.random or experiment.subset is not None
+    verbs = ("may hear", "may hear") if possible else ("hears", "hear")
+    most = int(liars[experiment.byzantine :].max())
+    return (
+        f"f = {experiment.parts.f} is too small: {_say(over, *verbs)} up to {most} Byzantine neighbours, "
+        f"and no guarantee holds: {_list(over)}"
+    )
+
+
+CHECKS: dict[type[Warning], Callable[[Experiment], str | None]] = {
+    TooManyLiars: too_many_liars,
+    TooFewNeighbours: too_few_neighbours,
+}
+
+
+def most_liars(experiment: Experiment) -> Floats:
+    """The most Byzantine agents whose reports each agent can have at once, remembered ones included."""
+    parts, byzantine = experiment.parts, experiment.byzantine
+    ever = parts.graph.most_byzantine(parts.agents, byzantine).astype(float)
+    at_once = ever if experiment.subset is None else ever.clip(max=experiment.subset)
+    if not _remembers_others(experiment):
+        return at_once
+    if _is_redrawn(experiment):
+        ever = np.where(ever > 0, float(byzantine), 0.0)
+    return np.asarray(np.minimum(ever, at_once * (experiment.memory + 1)))
+
+
+def why_no_bound(experiment: Experiment) -> str:
+    """Why the paper's upper bound does not hold here for all normal agents, in a few words; empty where it does."""
+    if reason := outside_the_model(experiment):
+        return reason
+    if too_many_liars(experiment):
+        return "f is smaller than the number of liars that an agent may hear"
+    return ""
+
+
+def outside_the_model(experiment: Experiment) -> str:
+    """Why the paper proves nothing of this algorithm and these settings, in a few words; empty where it does."""
+    if experiment.parts.baseline is not None or experiment.algorithm_in_words() not in PROVED:
+        return "the paper proves it for filter trimmed with policy ucb"
+    for name, usual in BASE_MODEL.items():
+        if getattr(experiment, name) != usual:
+            return f"the paper proves it without {name}"
+    return ""
+
+
+def _uses_f(experiment: Experiment) -> bool:
+    return experiment.parts.filter.trims or experiment.parts.baseline is not None
+
+
+def _is_redrawn(experiment: Experiment) -> bool:
+    return experiment.time_varying and experiment.parts.graph.random
+
+
+def _remembers_others(experiment: Experiment) -> bool:
+    """Whether an agent holds reports of others than it hears in this round."""
+    return experiment.memory > 0 and (experiment.subset is not None or experiment.time_varying)
+
+
+def _normal(experiment: Experiment, chosen: NDArray[np.bool_]) -> list[int]:
+    """The normal agents that are chosen, numbered from 1."""
+    return [agent + 1 for agent in range(experiment.byzantine, experiment.parts.agents) if chosen[agent]]
+
+
+def _say(agents: list[int], one: str, several: str) -> str:
+    return f"{len(agents)} normal agent {one}" if len(agents) == 1 else f"{len(agents)} normal agents {several}"
+
+
+def _list(agents: list[int]) -> str:
+    return ", ".join(map(str, agents[:10])) + (", …" if len(agents) > 10 else "")

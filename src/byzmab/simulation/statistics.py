@@ -1,0 +1,72 @@
+"""Statistics over runs: mean, standard deviation and error, Student's interval, the bootstrap, ratios of means."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from byzmab.core.report import Floats
+
+LEVEL = 0.95  # of every interval, two-sided
+RESAMPLES = 2_000
+
+
+class Interval(NamedTuple):
+    """A mean with its standard error and a two-sided interval."""
+
+    mean: float
+    stderr: float
+    low: float
+    high: float
+
+
+def describe(values: Floats) -> dict[str, Any]:
+    """Mean, standard deviation (ddof 1) and standard error of some runs; null where one run has none."""
+    std = float(values.std(ddof=1)) if values.size > 1 else None
+    stderr = None if std is None else std / values.size**0.5
+    return {"mean": float(values.mean()), "std": std, "stderr": stderr, "runs": int(values.size)}
+
+
+def band(values: Floats) -> tuple[Floats, Floats | None]:
+    """Mean and standard deviation (ddof 1) over runs, the first axis; None for the deviation of one run."""
+    return values.mean(axis=0), values.std(axis=0, ddof=1) if len(values) > 1 else None
+
+
+def student_interval(values: Floats) -> Interval:
+    """Student's interval of the mean; infinite for a single value."""
+    from scipy.stats import t
+
+    found = describe(values)
+    mean, stderr = found["mean"], found["stderr"]
+    if stderr is None:
+        return Interval(mean, np.inf, -np.inf, np.inf)
+    reach = float(t.ppf(0.5 + LEVEL / 2, values.size - 1)) * stderr
+    return Interval(mean, stderr, mean - reach, mean + reach)
+
+
+def bootstrap_interval(values: Floats) -> tuple[float, float]:
+    """The bootstrap percentile interval of the mean (Efron 1979), the same for the same values; NaN for one value."""
+    from scipy.stats import bootstrap
+
+    if values.size < 2:
+        return np.nan, np.nan
+    found = bootstrap(
+        (values,),
+        np.mean,
+        n_resamples=RESAMPLES,
+        confidence_level=LEVEL,
+        method="percentile",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    return float(found.low), float(found.high)
+
+
+def ratio_of_means(values: Floats, base: Floats) -> tuple[float, float | None]:
+    """The ratio of two means over paired runs and its standard error by linearisation, None for one run.
+
+    NaN where the base has no positive mean.
+    """
+    if not base.mean() > 0.0:
+        return np.nan, None
+    ratio = float(values.mean() / base.mean())
+    stderr = describe(values - ratio * base)["stderr"]
+    return ratio, None if stderr is None else stderr / float(base.mean())
