@@ -117,7 +117,7 @@ def test_out_leaves_what_reproduces_the_result(tmp_path):
 
 def test_a_plugin_in_the_current_directory_is_found(tmp_path):
     (tmp_path / "mine.py").write_text(
-        "from byzmab import Policy, compiled\n\n@compiled\ndef choose(belief, time, rng):\n    return 0\n\n"
+        "from byzmab import Policy, compiled\n\n@compiled\ndef choose(belief, time, params, rng):\n    return 0\n\n"
         "class First(Policy):\n    choose = staticmethod(choose)\n"
     )
     printed = simulate_json("--policy", "mine:First", "--arms", "0.5,0.4", cwd=tmp_path)

@@ -19,7 +19,7 @@ from byzmab.node.founding import draw_graph, found, free_base
 from byzmab.node.network import Network, Settings
 from byzmab.node.traffic import Purse, Traffic
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 
 SOON = 15.0  # seconds; processes share slow cores
 
@@ -255,9 +255,9 @@ def test_a_directory_with_something_in_it_is_left_alone(tmp_path):
 def test_files_hold_the_simulators_graph_in_both_directions(tmp_path, graph):
     """Who hears whom is what a simulation with the same seed draws, and both ends of every edge agree."""
     founded = found(Settings(graph=graph, seed=3), tmp_path)
-    stage = Stage(Experiment(graph=graph, seed=3, byzantine=2, f=1, agents=10, horizon=1), 0)
-    stage.play(1)
-    starts, heard = stage.board["heard_starts"], stage.board["heard"]
+    played = Run(Experiment(graph=graph, seed=3, byzantine=2, f=1, agents=10, horizon=1), 0)
+    played.advance(1)
+    starts, heard = played.state["inbox_starts"], played.state["inbox_senders"]
     simulated = tuple(tuple(heard[starts[i] : starts[i + 1]].tolist()) for i in range(10))
     assert founded.plot.graph == simulated == draw_graph(resolve_graph(graph), 10, 2, 3)
     configs = {member.name: read_config(member.file) for member in founded.members}
@@ -272,15 +272,15 @@ def test_files_hold_the_simulators_graph_in_both_directions(tmp_path, graph):
 
 
 def test_rewards_are_the_simulators_and_the_same_for_the_solo_counterpart():
-    stage = Stage(Experiment(seed=5, horizon=40, filter="solo"), 0)
-    stage.play(40)
-    board, truths = stage.board, (0.5, 0.45, 0.4, 0.3)
+    played = Run(Experiment(seed=5, horizon=40, filter="solo"), 0)
+    played.advance(40)
+    state, truths = played.state, (0.5, 0.45, 0.4, 0.3)
     for agent in range(3):
         purse, twin = Purse(truths, 5, agent), Purse(truths, 5, agent)
         for arm in range(4):
-            pulls = int(board["pulls"][agent, arm])
+            pulls = int(state["pulls"][agent, arm])
             drawn = [purse.pull(arm) for _ in range(pulls)]
-            assert sum(drawn) == board["totals"][agent, arm]
+            assert sum(drawn) == state["totals"][agent, arm]
             assert drawn == [twin.pull(arm) for _ in range(pulls)]
         gaps = [0.0, 0.05, 0.1, 0.2]
-        assert purse.regret == pytest.approx(sum(g * (n - 1) for g, n in zip(gaps, board["pulls"][agent], strict=True)))
+        assert purse.regret == pytest.approx(sum(g * (n - 1) for g, n in zip(gaps, state["pulls"][agent], strict=True)))

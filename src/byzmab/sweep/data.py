@@ -12,7 +12,7 @@ import numpy as np
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.settings import ABOUT
-from byzmab.simulation.stage import grid_of
+from byzmab.simulation.single_run import grid_of
 from byzmab.sweep.identity import algorithm_version
 from byzmab.sweep.points import Sweep
 from byzmab.sweep.statistics import describe, interval_of_mean

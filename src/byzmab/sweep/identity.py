@@ -24,8 +24,9 @@ PLAYING = (
     "core",
     "attacks",
     "graphs",
+    "engine",
     "baselines",
-    *(f"simulation/{name}.py" for name in ("density", "engine", "experiment", "inbox", "rewards", "stage")),
+    *(f"simulation/{name}.py" for name in ("density", "experiment", "single_run")),
 )
 PACKAGES = ("byzmab", "numpy", "numba", "llvmlite")
 

@@ -8,10 +8,12 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExec
 from typing import Any, NamedTuple
 
 from byzmab.core.errors import BadInput
+from byzmab.simulation.density import is_dense
 from byzmab.simulation.experiment import PLUGINS, Experiment, degree_warning
 from byzmab.simulation.files import anywhere
 from byzmab.simulation.result import Result
 from byzmab.simulation.run import LOOK_SECONDS, Stopped, check_workers, play_runs, workers_that_fit
+from byzmab.simulation.single_run import loops_of
 from byzmab.sweep.identity import address, provenance
 from byzmab.sweep.plan import Speed, Task, missing_tasks, portions
 from byzmab.sweep.store import Store
@@ -86,9 +88,7 @@ def _warn(points: Sequence[Experiment]) -> None:
 
 def _compile(experiment: Experiment) -> None:
     """Compile, or load, the loops of an experiment before any thread asks for them."""
-    parts = experiment.parts
-    for part in (parts.graph, parts.attack, parts.filter, parts.policy):
-        part.loop()
+    loops_of(experiment, is_dense(experiment))
 
 
 def _announcement(points: Sequence[Experiment], tasks: Sequence[Task], seconds: float) -> str:

@@ -9,7 +9,7 @@ from byzmab.core.errors import BadInput
 from byzmab.core.filters.fates import Fate
 from byzmab.core.report import Belief, Floats, Integers, Words
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 
 
 class Sight(NamedTuple):
@@ -26,40 +26,44 @@ class Sight(NamedTuple):
     belief: Belief  # agents × arms
     choices: Integers  # agents
     kappas: Floats  # agents
-    truths: Floats  # arms: μ
+    true_means: Floats  # arms: μ
     policy_keys: Words  # agents
+    expected: Integers  # agents: how many neighbours should tell something
 
 
-def look(stage: Stage) -> Sight:
+def look(stage: Run) -> Sight:
     """Play one round, in which there is a decision, and keep what it was decided on.
 
     A round ends with pulls, and where reports are tallies themselves these change with it. So tallies are taken
     before the round; lies and beliefs, which are made in it, after.
     """
-    board = stage.board
-    time, agents = int(board.record["time"]), int(board.record["agents"])
-    pulls, means = board["pulls"].copy(), board["means"].copy()
-    stage.play(time + 1)
-    told_pulls, told_means = board["told_pulls"].copy(), board["told_means"].copy()
-    if board.record["history"] == 1:
+    state = stage.state
+    time, agents = int(state.record["time"]), int(state.record["agents"])
+    pulls, means = state["pulls"].copy(), state["means"].copy()
+    stage.advance(time + 1)
+    told_pulls, told_means = state["told_pulls"].copy(), state["told_means"].copy()
+    if state.record["history"] == 1:
         told_pulls[:agents], told_means[:agents] = pulls, means
-    starts = board["heard_starts"].copy()
-    rows = board["heard_rows"][: starts[agents]]
-    sent = board["heard_at"][: rows.size].copy() if board.record["memory"] else np.full(rows.size, board.record["sent"])
+    starts = state["inbox_starts"].copy()
+    rows = state["inbox_rows"][: starts[agents]]
+    sent = (
+        state["inbox_times"][: rows.size].copy() if state.record["memory"] else np.full(rows.size, state.record["sent"])
+    )
     return Sight(
         time,
         pulls,
         means,
         starts,
-        board["heard"][: rows.size].copy(),
+        state["inbox_senders"][: rows.size].copy(),
         sent,
         told_pulls[rows],
         told_means[rows],
-        Belief(*(board[name].copy() for name in ("estimates", "weights", "doubts"))),
-        board["choices"].copy(),
-        board["kappas"],
-        board["truths"],
-        board["policy_keys"],
+        Belief(*(state[name].copy() for name in ("estimates", "weights", "doubts"))),
+        state["choices"].copy(),
+        state["kappas"],
+        state["true_means"],
+        state["policy_keys"],
+        np.diff(starts) * int(state.record["expects"]),
     )
 
 
@@ -75,6 +79,7 @@ def fates_of(experiment: Experiment, sight: Sight, agent: int) -> list[list[Fate
             parts.f,
             float(sight.kappas[agent]),
             sight.time,
+            max(0, sight.expected[agent] - int((sight.told_pulls[reports, arm] > 0.0).sum())),
         )
         for arm in range(parts.arms)
     ]
@@ -84,7 +89,8 @@ def index_of(experiment: Experiment, sight: Sight, agent: int) -> Floats | None:
     """What every arm was worth to the policy, with the luck of that decision."""
     rng = np.array([fold(sight.policy_keys[agent], sight.time)], np.uint64)
     belief = Belief(*(numbers[agent] for numbers in sight.belief))
-    return experiment.parts.policy.explain(belief, sight.time, rng)
+    policy = experiment.parts.policy
+    return policy.explain(belief, sight.time, np.array(policy.params), rng)
 
 
 def see(experiment: Experiment, run: int, round: int) -> Sight:
@@ -94,8 +100,8 @@ def see(experiment: Experiment, run: int, round: int) -> Sight:
     for name, value, most in (("run", run, experiment.runs), ("round", round, experiment.horizon)):
         if not 1 <= value <= most:
             raise BadInput(f"{name} {value} does not exist; allowed: 1 to {most}")
-    stage = Stage(experiment, run - 1)
-    stage.play((round - 1) // experiment.epoch * experiment.epoch)
+    stage = Run(experiment, run - 1)
+    stage.advance((round - 1) // experiment.epoch * experiment.epoch)
     return look(stage)
 
 
@@ -119,7 +125,7 @@ def step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, 
         "consistency": parts.filter.consistency,
         "worth": parts.policy.worth,
         "formula": (type(parts.policy).__doc__ or "").partition("\n")[0],
-        "truths": sight.truths.tolist(),
+        "truths": sight.true_means.tolist(),
         "pulls": sight.pulls[me].tolist(),
         "means": sight.means[me].tolist(),
         "heard": [
