@@ -6,7 +6,7 @@ import sys
 import time
 
 from byzmab import Experiment
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 
 HORIZON = 1_000
 SIZES = (10, 100, 1_000, 10_000)
@@ -19,11 +19,11 @@ COLUMNS = {  # graph, f, whether dense if not left to the rule, sizes; B = f in 
 CELL = """
 import time
 from byzmab import Experiment
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 experiment = Experiment({settings})
-Stage(experiment, 0, dense={dense}).play(1)
+Run(experiment, 0, dense={dense}).advance(1)
 began = time.process_time()
-Stage(experiment, 0, dense={dense}).play(experiment.horizon)
+Run(experiment, 0, dense={dense}).advance(experiment.horizon)
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))  # kB; Linux alone tells
 print(time.process_time() - began, int(peak.split()[1]) / 1024)
 """
@@ -32,16 +32,16 @@ print(time.process_time() - began, int(peak.split()[1]) / 1024)
 def ratios(rounds, block, **settings):
     """Both paths play one run in turn, block by block: the plain one's time over the dense one's, median and range."""
     experiment = Experiment(agents=1_000, arms="random:10", byzantine=10, f=10, horizon=rounds, runs=1, **settings)
-    plain, dense = stages = [Stage(experiment, 0, dense=dense) for dense in (False, True)]
+    plain, dense = both = [Run(experiment, 0, dense=dense) for dense in (False, True)]
     found = []
     for until in range(block, rounds + 1, block):
         spent = []
-        for stage in stages:
+        for played in both:
             began = time.process_time()
-            stage.play(until)
+            played.advance(until)
             spent.append(time.process_time() - began)
         found.append(spent[0] / spent[1])
-    assert (plain.board["choices"] == dense.board["choices"]).all(), "the two paths chose differently"
+    assert (plain.state["choices"] == dense.state["choices"]).all(), "the two paths chose differently"
     found.sort()
     return found[len(found) // 2], found[0], found[-1]
 

@@ -4,7 +4,7 @@ import time
 
 from benchmarks.yardstick import alternate
 from byzmab import Experiment
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 
 SET_UPS = {
     "N=5, B=1, f=1, q=.8 fixed": ({"agents": 5, "byzantine": 1, "graph": "erdos-renyi:0.8"}, 2.5),
@@ -22,9 +22,9 @@ def rate(experiment, runs=3):
     """Agent-steps per second of one worker."""
     seconds = 0.0
     for run in range(runs):
-        stage = Stage(experiment, run)
+        played = Run(experiment, run)
         began = time.perf_counter()
-        stage.play(experiment.horizon)
+        played.advance(experiment.horizon)
         seconds += time.perf_counter() - began
     return runs * experiment.parts.agents * experiment.horizon / seconds
 

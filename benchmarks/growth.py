@@ -5,7 +5,7 @@ import sys
 import time
 
 from byzmab import Experiment
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 
 MEMORY = """
 import resource, warnings
@@ -20,10 +20,10 @@ def rate(agents, time_varying, arms, horizon):
     """Agent-steps per second at mean degree 10."""
     graph = f"erdos-renyi:{10 / (agents - 1)}"
     settings = {"agents": agents, "byzantine": agents // 10, "f": 1, "graph": graph, "time_varying": time_varying}
-    stage = Stage(Experiment(arms=f"random:{arms}", horizon=horizon, **settings), 0)
-    stage.play(1)
+    played = Run(Experiment(arms=f"random:{arms}", horizon=horizon, **settings), 0)
+    played.advance(1)
     began = time.perf_counter()
-    stage.play(horizon)
+    played.advance(horizon)
     return agents * (horizon - 1) / (time.perf_counter() - began)
 
 

@@ -10,7 +10,7 @@ from byzmab import Attack, BadInput, Experiment, Filter, Graph, Policy, compiled
 from byzmab.core.compiler import watching_compilation
 from byzmab.core.filters.fates import Fate
 from byzmab.simulation.experiment import PLUGINS
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 from byzmab.testing import check
 
 PARAMETERS = {
@@ -28,10 +28,10 @@ def test_every_plugin_keeps_its_contract(kind, name):
 
 
 @compiled
-def shout(world, sender, receiver, knobs, notes, rng, report):
+def shout(world, sender, receiver, params, scratch, rng, report):
     for arm in range(report.pulls.size):
         report.pulls[arm] = 1e6
-        report.means[arm] = knobs[0]
+        report.means[arm] = params[0]
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Shout(Attack):
 
 
 @compiled
-def half(own_pulls, own_mean, pulls, means, f, kappa, time):
-    total = own_mean
-    for mean in means:
+def half(heard):
+    total = heard.own_mean
+    for mean in heard.means:
         total += mean
-    return total / (means.size + 1), own_pulls, 0.0
+    return total / (heard.means.size + 1), heard.own_pulls, 0.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Half(Filter):
 
 
 @compiled
-def second(belief, time, rng):
+def second(belief, time, params, rng):
     return time % belief.estimates.size
 
 
@@ -70,7 +70,7 @@ class RoundRobin(Policy):
 
 
 @compiled
-def next_one(receiver, agents, byzantine, knobs, rng, out):
+def next_one(receiver, agents, byzantine, params, rng, out):
     out[0] = (receiver + 1) % agents
     return 1
 
@@ -91,19 +91,19 @@ def fresh(kind):
     """A plug-in that nobody has compiled yet."""
 
     @compiled
-    def lie(world, sender, receiver, knobs, notes, rng, report):
+    def lie(world, sender, receiver, params, scratch, rng, report):
         report.pulls[0] = 3.0
 
     @compiled
-    def believe(own_pulls, own_mean, pulls, means, f, kappa, time):
-        return own_mean, own_pulls, 0.0
+    def believe(heard):
+        return heard.own_mean, heard.own_pulls, 0.0
 
     @compiled
-    def choose(belief, time, rng):
+    def choose(belief, time, params, rng):
         return 1
 
     @compiled
-    def neighbours(receiver, agents, byzantine, knobs, rng, out):
+    def neighbours(receiver, agents, byzantine, params, rng, out):
         return 0
 
     base, function = {
@@ -122,14 +122,14 @@ def fresh(kind):
 def test_a_new_plugin_compiles_alone(kind, loop):
     """The round loop, and the loops of the other parts, are not compiled again."""
     plain = Experiment(agents=5, byzantine=1, f=1, horizon=20, runs=1)
-    Stage(plain, 0).play(20)
+    Run(plain, 0).advance(20)
     names = []
     with watching_compilation(names.append):
-        Stage(plain.but(**{kind: fresh(kind)}), 0).play(20)
+        Run(plain.but(**{kind: fresh(kind)}), 0).advance(20)
     loops = [
         name
         for name in names
-        if name.startswith(("lie_all", "believe_all", "choose_all", "draw_all", "play", "exchange"))
+        if name.startswith(("lie_all", "believe_all", "choose_all", "draw_all", "advance", "exchange"))
     ]
     assert len(loops) == 1
     assert loops[0].startswith(loop)
@@ -137,8 +137,8 @@ def test_a_new_plugin_compiles_alone(kind, loop):
 
 def test_an_attack_that_changes_the_world_is_caught():
     @compiled
-    def lie(world, sender, receiver, knobs, notes, rng, report):
-        world.truths[0] = 0.0
+    def lie(world, sender, receiver, params, scratch, rng, report):
+        world.true_means[0] = 0.0
 
     class Vandal(Attack):
         """Breaks what is not its own."""
@@ -152,24 +152,24 @@ BROKEN = {
     "attack": {
         "class Mine(Attack): pass": "no function 'lie'",
         "class Mine(Attack):\n    lie = staticmethod(lambda *a: None)": "not compiled",
-        "@compiled\ndef lie(world): pass\nclass Mine(Attack):\n    lie = staticmethod(lie)": "cannot be compiled",
-        "@compiled\ndef lie(world, sender, receiver, knobs, notes, rng, report):\n    report.nothing = 1\nclass Mine(Attack):\n    lie = staticmethod(lie)": "cannot be compiled",
-        "@compiled\ndef lie(world, sender, receiver, knobs, notes, rng, report):\n    raise ValueError('no')\nclass Mine(Attack):\n    lie = staticmethod(lie)": "ValueError",
+        "@compiled\ndef lie(world): pass\nclass Mine(Attack):\n    lie = staticmethod(lie)": r"attack file .*mine.py, line 5: lie\(world\) is not allowed; allowed: lie\(world, sender,",
+        "@compiled\ndef lie(world, sender, receiver, params, scratch, rng, report):\n    report.nothing = 1\nclass Mine(Attack):\n    lie = staticmethod(lie)": "attack file .*mine.py, line 7: .*nothing",
+        "@compiled\ndef lie(world, sender, receiver, params, scratch, rng, report):\n    raise ValueError('no')\nclass Mine(Attack):\n    lie = staticmethod(lie)": "ValueError",
         "import sys; sys.exit(3)": "SystemExit",
         "class Mine(Attack):\n    lie = staticmethod(compiled(lambda *a: None))\n    def __init__(self): raise KeyError('x')": "KeyError",
     },
     "policy": {
-        "@compiled\ndef choose(belief, time, rng): return 99999999\nclass Mine(Policy):\n    choose = staticmethod(choose)": "does not exist",
-        "@compiled\ndef choose(belief, time, rng): return -1\nclass Mine(Policy):\n    choose = staticmethod(choose)": "does not exist",
-        "@compiled\ndef choose(belief, time, rng): return None\nclass Mine(Policy):\n    choose = staticmethod(choose)": "cannot be compiled",
+        "@compiled\ndef choose(belief, time, params, rng): return 99999999\nclass Mine(Policy):\n    choose = staticmethod(choose)": "does not exist",
+        "@compiled\ndef choose(belief, time, params, rng): return -1\nclass Mine(Policy):\n    choose = staticmethod(choose)": "does not exist",
+        "@compiled\ndef choose(belief, time, params, rng): return None\nclass Mine(Policy):\n    choose = staticmethod(choose)": "line 5: choose returns none; allowed: an arm",
     },
     "filter": {
-        "@compiled\ndef believe(own_pulls, own_mean, pulls, means, f, kappa, time): return math.nan, own_pulls, 0.0\nclass Mine(Filter):\n    believe = staticmethod(believe)": "no number",
-        "@compiled\ndef believe(own_pulls, own_mean, pulls, means, f, kappa, time): return own_mean, own_pulls\nclass Mine(Filter):\n    believe = staticmethod(believe)": "cannot be compiled",
+        "@compiled\ndef believe(heard): return math.nan, heard.own_pulls, 0.0\nclass Mine(Filter):\n    believe = staticmethod(believe)": "no number",
+        "@compiled\ndef believe(heard): return heard.own_mean, heard.own_pulls\nclass Mine(Filter):\n    believe = staticmethod(believe)": "line 5: believe returns .*; allowed: three numbers",
     },
     "graph": {
-        "@compiled\ndef neighbours(receiver, agents, byzantine, knobs, rng, out): out[0] = 77; return 1\nclass Mine(Graph):\n    neighbours = staticmethod(neighbours)": "named neighbours",
-        "@compiled\ndef neighbours(receiver, agents, byzantine, knobs, rng, out): return 1000\nclass Mine(Graph):\n    neighbours = staticmethod(neighbours)\n    def degrees(self, agents, byzantine): return np.ones(agents)": "named neighbours",
+        "@compiled\ndef neighbours(receiver, agents, byzantine, params, rng, out): out[0] = 77; return 1\nclass Mine(Graph):\n    neighbours = staticmethod(neighbours)": "named neighbours",
+        "@compiled\ndef neighbours(receiver, agents, byzantine, params, rng, out): return 1000\nclass Mine(Graph):\n    neighbours = staticmethod(neighbours)\n    def degrees(self, agents, byzantine): return np.ones(agents)": "named neighbours",
     },
 }
 
@@ -181,7 +181,7 @@ def test_a_plugin_that_is_wrong_gets_one_sentence(kind, number, tmp_path):
         "import math\nimport numpy as np\nfrom byzmab import *\nfrom byzmab import compiled\n" + source
     )
     with pytest.raises(BadInput, match=words) as caught:
-        Stage(Experiment(**{kind: f"{tmp_path}/mine.py:Mine"}, horizon=20), 0).play(20)
+        Run(Experiment(**{kind: f"{tmp_path}/mine.py:Mine"}, horizon=20), 0).advance(20)
     assert "\n" not in str(caught.value)
 
 
@@ -189,7 +189,7 @@ def test_a_plugin_file_called_like_a_module_of_pythons_takes_nobodys_place(tmp_p
     import json
 
     (tmp_path / "json.py").write_text(
-        "from byzmab import Policy, compiled\n@compiled\ndef choose(belief, time, rng): return 0\nclass First(Policy):\n    choose = staticmethod(choose)\n"
+        "from byzmab import Policy, compiled\n@compiled\ndef choose(belief, time, params, rng): return 0\nclass First(Policy):\n    choose = staticmethod(choose)\n"
     )
     monkeypatch.chdir(tmp_path)
     for wanted in ("json.py:First", "json:First"):
@@ -206,23 +206,23 @@ def test_a_policy_that_never_tries_an_arm_is_caught():
 
 def test_a_filter_that_depends_on_more_than_it_declares_is_caught():
     @compiled
-    def believe(own_pulls, own_mean, pulls, means, f, kappa, time):
-        return own_mean, own_pulls + (time if means.size else 0), 0.0
+    def believe(heard):
+        return heard.own_mean, heard.own_pulls + (heard.time if heard.means.size else 0), 0.0
 
     class Forgetful(Filter):
         """Uses the time, but declares that only means matter."""
 
-        stale_when = 2
+        depends_on = 2
 
     Forgetful.believe = staticmethod(believe)
-    with pytest.raises(AssertionError, match="stale_when"):
+    with pytest.raises(AssertionError, match="depends_on"):
         check(Forgetful())
 
 
 def test_a_filter_that_does_not_believe_itself_alone_is_caught():
     @compiled
-    def believe(own_pulls, own_mean, pulls, means, f, kappa, time):
-        return 0.5, own_pulls, 0.0
+    def believe(heard):
+        return 0.5, heard.own_pulls, 0.0
 
     class Agnostic(Filter):
         """Believes nothing."""
@@ -237,7 +237,7 @@ def test_a_filter_that_explains_only_some_reports_is_caught():
         believe = PLUGINS["filter"].entries["trimmed"].believe
 
         @staticmethod
-        def explain(own_pulls, own_mean, pulls, means, f, kappa, time):
+        def explain(heard):
             return {0: Fate.KEPT}
 
     with pytest.raises(AssertionError, match="one fate for each"):
@@ -246,7 +246,7 @@ def test_a_filter_that_explains_only_some_reports_is_caught():
 
 def test_a_graph_in_which_agents_hear_themselves_is_caught():
     @compiled
-    def neighbours(receiver, agents, byzantine, knobs, rng, out):
+    def neighbours(receiver, agents, byzantine, params, rng, out):
         out[0] = receiver
         return 1
 
@@ -260,7 +260,7 @@ def test_a_graph_in_which_agents_hear_themselves_is_caught():
 
 def test_lies_that_are_no_numbers_are_silence():
     @compiled
-    def lie(world, sender, receiver, knobs, notes, rng, report):
+    def lie(world, sender, receiver, params, scratch, rng, report):
         for arm in range(report.pulls.size):
             report.pulls[arm], report.means[arm] = (np.nan, 0.5) if arm else (5.0, np.inf)
 
@@ -269,10 +269,10 @@ def test_lies_that_are_no_numbers_are_silence():
 
     Noise.lie = staticmethod(lie)
     settings = {"agents": 6, "byzantine": 1, "horizon": 50, "runs": 1}
-    noisy, silent = (Stage(Experiment(attack=attack, **settings), 0) for attack in (Noise(), "starve"))
-    for stage in (noisy, silent):
-        stage.play(50)
-    assert np.array_equal(noisy.board["regret"], silent.board["regret"])
+    noisy, silent = (Run(Experiment(attack=attack, **settings), 0) for attack in (Noise(), "starve"))
+    for played in (noisy, silent):
+        played.advance(50)
+    assert np.array_equal(noisy.state["regret"], silent.state["regret"])
 
 
 def test_a_plugin_is_found_in_the_users_own_file(tmp_path, monkeypatch):
@@ -282,9 +282,9 @@ def test_a_plugin_is_found_in_the_users_own_file(tmp_path, monkeypatch):
         from byzmab import Attack, compiled
 
         @compiled
-        def lie(world, sender, receiver, knobs, notes, rng, report):
+        def lie(world, sender, receiver, params, scratch, rng, report):
             for arm in range(report.pulls.size):
-                report.pulls[arm], report.means[arm] = 9.0, knobs[0]
+                report.pulls[arm], report.means[arm] = 9.0, params[0]
 
         @dataclass(frozen=True)
         class Flat(Attack):

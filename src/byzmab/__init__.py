@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from byzmab.core.errors import BadInput
     from byzmab.core.filters import Filter
     from byzmab.core.policies import Policy
-    from byzmab.core.report import Belief, Report
+    from byzmab.core.report import Belief, Heard, Report
     from byzmab.graphs import Graph
     from byzmab.node.client import AsyncClient, Client, NodeError
     from byzmab.search import search_attack
@@ -41,6 +41,7 @@ _HOMES = {
     "Experiment": "simulation.experiment",
     "Filter": "core.filters",
     "Graph": "graphs",
+    "Heard": "core.report",
     "NodeError": "node.client",
     "Policy": "core.policies",
     "Report": "core.report",
@@ -67,6 +68,7 @@ __all__ = [
     "Experiment",
     "Filter",
     "Graph",
+    "Heard",
     "NodeError",
     "Policy",
     "Report",

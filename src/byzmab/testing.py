@@ -13,16 +13,15 @@ import numpy as np
 
 from byzmab.attacks import Attack
 from byzmab.core.compiler import watching_compilation
-from byzmab.core.ends import Middle
 from byzmab.core.filters import Filter
 from byzmab.core.filters.fates import Fate
 from byzmab.core.plugins import Plugin
 from byzmab.core.policies import Policy
-from byzmab.core.report import Belief
+from byzmab.core.report import Belief, Heard, Middle
 from byzmab.graphs import Graph
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.run import simulate
-from byzmab.simulation.stage import Stage, draw_means
+from byzmab.simulation.single_run import Run, draw_means
 
 TRIALS = 200
 SMALL = Experiment(agents=6, byzantine=1, f=1, arms=(0.6, 0.5, 0.2), horizon=60, runs=2)
@@ -34,22 +33,22 @@ def check(plugin: Plugin) -> None:
     raise AssertionError(f"{plugin!r} is no filter, policy, attack or graph")
 
 
-LOOPS = ("believe_all", "choose_all", "lie_all", "draw_all", "play", "exchange")
+LOOPS = ("believe_all", "choose_all", "lie_all", "draw_all", "advance", "exchange")
 
 
 def _check_in_use(experiment: Experiment) -> None:
     """It runs, on its own compilation alone, and with the same digits whatever the number of workers."""
-    Stage(SMALL, 0).play(2)
+    Run(SMALL, 0).advance(2)
     compiled: list[str] = []
     with watching_compilation(compiled.append):
-        stage = Stage(experiment, 0)
-        stage.play(2)
+        run = Run(experiment, 0)
+        run.advance(2)
     loops = [name for name in compiled if name.startswith(LOOPS)]
     assert len(loops) <= 1, f"more than its own loop was compiled for a plug-in: {loops}"
-    stage.play(experiment.horizon)
-    played = stage.board["pulls"].sum(axis=1)
+    run.advance(experiment.horizon)
+    played = run.state["pulls"].sum(axis=1)
     assert (played == experiment.horizon + experiment.parts.arms).all(), "it changed the tallies, which are not its own"
-    assert np.array_equal(stage.board["truths"], draw_means(experiment, 0)), "it changed the arms' means"
+    assert np.array_equal(run.state["true_means"], draw_means(experiment, 0)), "it changed the arms' means"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # these networks are too small for f, and that is no fault of the plug-in
         first, second = (simulate(experiment, workers=workers) for workers in (1, 2))
@@ -64,29 +63,27 @@ def _reports(rng: np.random.Generator, count: int, own_pulls: int) -> tuple[np.n
 @check.register
 def check_filter(filter: Filter) -> None:
     """Alone it believes itself; numbers stay finite; the order of reports does not matter; every fate is told."""
-    rng = np.random.default_rng(0)
+    rng, params = np.random.default_rng(0), np.array(filter.params, np.float64)
     believe = type(filter).believe
     for _ in range(TRIALS):
         own_pulls, own_mean, f = int(rng.integers(1, 100)), rng.random(), int(rng.integers(0, 4))
-        kappa, time = rng.uniform(1, 2), int(rng.integers(0, 10_000))
-        nobody = np.empty(0), np.empty(0)
-        alone = believe(float(own_pulls), own_mean, *nobody, f, kappa, time)
+        rest = float(own_pulls), own_mean, f, rng.uniform(1, 2), int(rng.integers(0, 10_000)), 0, params
+        alone = believe(Heard(np.empty(0), np.empty(0), *rest))
         assert np.allclose(alone, (own_mean, own_pulls, 0.0)), (
             f"alone it believes {alone}, not (own mean, own pulls, 0)"
         )
         pulls, means = _reports(rng, int(rng.integers(1, 12)), own_pulls)
         order = rng.permutation(pulls.size)
-        settings = f, kappa, time
-        belief = believe(float(own_pulls), own_mean, pulls.copy(), means.copy(), *settings)
-        shuffled = believe(float(own_pulls), own_mean, pulls[order], means[order], *settings)
+        belief = believe(Heard(pulls.copy(), means.copy(), *rest))
+        shuffled = believe(Heard(pulls[order], means[order], *rest))
         assert np.isfinite(belief).all(), f"the belief {belief} is not finite"
         assert belief[1] > 0, f"the weight {belief[1]} is not positive"
         assert belief[2] >= 0, f"the doubt {belief[2]} is negative"
         assert np.allclose(belief, shuffled), "the order of the reports changes the belief"
-        fates = filter.explain(float(own_pulls), own_mean, pulls.copy(), means.copy(), *settings)
+        fates = filter.explain(Heard(pulls, means, *rest))
         told = sorted(fates) == list(range(pulls.size)) and all(isinstance(fate, Fate) for fate in fates.values())
         assert told, f"explain does not tell one fate for each of {pulls.size} reports: {fates}"
-    _check_stale_when(filter)
+    _check_depends_on(filter)
     if filter.believe_dense is not None:
         _check_dense(filter)
         _check_dense_in_use(filter)
@@ -94,17 +91,17 @@ def check_filter(filter: Filter) -> None:
         _check_in_use(SMALL.but(filter=filter, graph="erdos-renyi:0.8", time_varying=time_varying))
 
 
-def _check_stale_when(filter: Filter) -> None:
-    """Following changes, as `stale_when` allows, gives the beliefs that believing anew in every round gives."""
+def _check_depends_on(filter: Filter) -> None:
+    """Following changes, as `depends_on` allows, gives the beliefs that believing anew in every round gives."""
     for attack in ("constant", "adaptive", "gaussian"):
-        following, anew = (Stage(SMALL.but(filter=filter, attack=attack), 0) for _ in range(2))
-        anew.board.record["settled"] = 0
+        following, anew = (Run(SMALL.but(filter=filter, attack=attack), 0) for _ in range(2))
+        anew.state.record["stable_inbox"] = 0
         for time in range(1, SMALL.horizon):
-            for stage in (following, anew):
-                stage.play(time)
-            same = np.array_equal(following.board["estimates"], anew.board["estimates"])
-            assert same and np.array_equal(following.board["weights"], anew.board["weights"]), (
-                "the belief depends on more than `stale_when` declares"
+            for run in (following, anew):
+                run.advance(time)
+            same = np.array_equal(following.state["estimates"], anew.state["estimates"])
+            assert same and np.array_equal(following.state["weights"], anew.state["weights"]), (
+                "the belief depends on more than `depends_on` declares"
             )
 
 
@@ -113,20 +110,20 @@ def _check_dense(filter: Filter) -> None:
     rng = np.random.default_rng(1)
     for _ in range(TRIALS):
         own_pulls, own_mean, f = int(rng.integers(1, 100)), rng.random(), int(rng.integers(0, 4))
-        settings = f, rng.uniform(1, 2), int(rng.integers(0, 10_000))
+        settings = float(own_pulls), own_mean, f, rng.uniform(1, 2), int(rng.integers(0, 10_000)), 0
+        params = np.array(filter.params, np.float64)
         count = int(rng.integers(0, 40))
         least = own_pulls if filter.consistency else 1
         pulls, means = rng.integers(least, 3 * own_pulls + 1, count).astype(float), rng.integers(0, 20, count) / 19
         order = np.lexsort((pulls, means))
         pulls, means = pulls[order], means[order]
-        belief = type(filter).believe(float(own_pulls), own_mean, pulls.copy(), means.copy(), *settings)
+        belief = type(filter).believe(Heard(pulls.copy(), means.copy(), *settings, params))
         told = f + int(rng.integers(0, 3))  # one by one, on either side
         between = slice(told, max(count - told, told))
         worth = np.minimum(pulls[between], own_pulls)
         middle = Middle(worth.size, means[between].sum(), worth.sum(), (worth * means[between]).sum())
-        dense = type(filter).believe_dense(
-            float(own_pulls), own_mean, np.delete(pulls, between), np.delete(means, between), middle, *settings
-        )
+        ends = Heard(np.delete(pulls, between), np.delete(means, between), *settings, params)
+        dense = type(filter).believe_dense(ends, middle)
         assert np.allclose(dense, belief, rtol=1e-12, atol=1e-12), (
             f"`believe_dense` gives {dense} where `believe` gives {belief}"
         )
@@ -136,11 +133,11 @@ def _check_dense_in_use(filter: Filter) -> None:
     """A network makes the same choices with reports ordered once for all as with every inbox by itself."""
     for graph in ("complete", "erdos-renyi:0.8"):
         experiment = SMALL.but(agents=14, byzantine=2, f=2, filter=filter, graph=graph, attack="gaussian")
-        plain, dense = (Stage(experiment, 0, dense=dense) for dense in (False, True))
+        plain, dense = (Run(experiment, 0, dense=dense) for dense in (False, True))
         for time in range(1, SMALL.horizon):
-            for stage in (plain, dense):
-                stage.play(time)
-            assert np.array_equal(plain.board["choices"], dense.board["choices"]), (
+            for run in (plain, dense):
+                run.advance(time)
+            assert np.array_equal(plain.state["choices"], dense.state["choices"]), (
                 "`believe_dense` leads to other choices than `believe`"
             )
 
@@ -149,16 +146,16 @@ def _check_dense_in_use(filter: Filter) -> None:
 def check_policy(policy: Policy) -> None:
     """It chooses an arm that exists, the same one on the same draws, and every arm when all are alike."""
     rng = np.random.default_rng(0)
-    choose = type(policy).choose
+    choose, params = type(policy).choose, np.array(policy.params, np.float64)
     for _ in range(TRIALS):
         arms, time = int(rng.integers(2, 9)), int(rng.integers(0, 10_000))
         belief = Belief(rng.random(arms), rng.uniform(1, 1000, arms), rng.random(arms) * 0.1)
         state = rng.integers(0, 2**63, 1).astype(np.uint64)
-        first, second = (choose(belief, time, state.copy()) for _ in range(2))
+        first, second = (choose(belief, time, params, state.copy()) for _ in range(2))
         assert 0 <= first < arms, f"it chose arm {first} of {arms}"
         assert first == second, "it chose differently on the same draws"
     alike = Belief(np.full(3, 0.5), np.full(3, 10.0), np.zeros(3))
-    chosen = {choose(alike, 100, rng.integers(0, 2**63, 1).astype(np.uint64)) for _ in range(TRIALS)}
+    chosen = {choose(alike, 100, params, rng.integers(0, 2**63, 1).astype(np.uint64)) for _ in range(TRIALS)}
     assert chosen == {0, 1, 2}, f"of three arms that are alike it chose only {sorted(chosen)}"
     _check_in_use(SMALL.but(policy=policy))
 
@@ -174,9 +171,9 @@ def check_attack(attack: Attack) -> None:
                         attack=attack, graph=graph, filter=filter, byzantine=2, time_varying=time_varying, memory=2
                     )
                 )
-    stage = Stage(SMALL.but(attack=attack), 0)
-    stage.play(SMALL.horizon)
-    assert np.isfinite(stage.board["told_pulls"]).all(), "it claims counts that are not finite"
+    run = Run(SMALL.but(attack=attack), 0)
+    run.advance(SMALL.horizon)
+    assert np.isfinite(run.state["told_pulls"]).all(), "it claims counts that are not finite"
     if not attack.sees_edges:
         _check_sees_edges(attack)
 
@@ -184,12 +181,12 @@ def check_attack(attack: Attack) -> None:
 def _check_sees_edges(attack: Attack) -> None:
     """It tells the same lies on a dense graph, of which it sees no list of edges, as where they are all listed."""
     experiment = SMALL.but(agents=14, byzantine=3, f=2, attack=attack, graph="erdos-renyi:0.8")
-    listed, dense = (Stage(experiment, 0, dense=dense) for dense in (False, True))
+    listed, dense = (Run(experiment, 0, dense=dense) for dense in (False, True))
     for time in range(1, SMALL.horizon):
-        for stage in (listed, dense):
-            stage.play(time)
+        for run in (listed, dense):
+            run.advance(time)
         for told in ("told_pulls", "told_means"):
-            assert np.array_equal(listed.board[told], dense.board[told]), (
+            assert np.array_equal(listed.state[told], dense.state[told]), (
                 "its lies depend on who hears whom, which `sees_edges` denies"
             )
 
@@ -198,7 +195,7 @@ def _check_sees_edges(attack: Attack) -> None:
 def check_graph(graph: Graph) -> None:
     """Neighbours exist, ascend, and are never oneself; the same draws give the same graph."""
     agents = graph.size() or SMALL.parts.agents
-    knobs = np.array(graph.knobs, np.float64)
+    params = np.array(graph.params, np.float64)
     neighbours = type(graph).neighbours
     degrees = graph.degrees(agents, 1)
     assert degrees.shape == (agents,), "there is not one degree for every agent"
@@ -207,7 +204,7 @@ def check_graph(graph: Graph) -> None:
             lists = []
             for _ in range(2):
                 out = np.full(agents, -1)
-                count = neighbours(receiver, agents, 1, knobs, np.array([trial], np.uint64), out)
+                count = neighbours(receiver, agents, 1, params, np.array([trial], np.uint64), out)
                 lists.append(out[:count].tolist())
             found = lists[0]
             assert found == lists[1], "the same draws gave two graphs"

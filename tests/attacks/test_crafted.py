@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 from byzmab import BadInput, Experiment
 from byzmab.attacks import ATTACKS
 from byzmab.attacks.crafted import Crafted, mean_at
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 from byzmab.testing import check
 
 
 def choices(experiment):
-    stage = Stage(experiment, 0)
+    played = Run(experiment, 0)
     made = []
     for time in range(experiment.horizon):
-        stage.play(time + 1)
-        made.append(stage.board["choices"].tolist())
+        played.advance(time + 1)
+        made.append(played.state["choices"].tolist())
     return made
 
 
@@ -69,17 +69,17 @@ def test_a_place_names_a_mean_between_its_neighbours_and_the_further_the_more_ha
 
 def told(attack, time, **settings):
     """What the first liar tells each agent in a round: agents × arms of (count, mean), and the agents' own counts."""
-    stage = Stage(Experiment(attack=attack, byzantine=1, horizon=100, **settings), 0)
-    stage.play(time + 1)
-    before = Stage(Experiment(attack=attack, byzantine=1, horizon=100, **settings), 0)
-    before.play(time)
-    board = stage.board
-    starts, heard, rows = board["heard_starts"], board["heard"], board["heard_rows"]
+    played = Run(Experiment(attack=attack, byzantine=1, horizon=100, **settings), 0)
+    played.advance(time + 1)
+    before = Run(Experiment(attack=attack, byzantine=1, horizon=100, **settings), 0)
+    before.advance(time)
+    state = played.state
+    starts, heard, rows = state["inbox_starts"], state["inbox_senders"], state["inbox_rows"]
     lies = {}
-    for agent in range(1, board["pulls"].shape[0]):
+    for agent in range(1, state["pulls"].shape[0]):
         row = next(rows[e] for e in range(starts[agent], starts[agent + 1]) if heard[e] == 0)
-        lies[agent] = list(zip(board["told_pulls"][row], board["told_means"][row], strict=True))
-    return lies, before.board["pulls"]
+        lies[agent] = list(zip(state["told_pulls"][row], state["told_means"][row], strict=True))
+    return lies, before.state["pulls"]
 
 
 def test_half_of_the_receivers_are_struck_others_on_each_arm_until_the_switch():

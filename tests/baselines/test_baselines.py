@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from byzmab import BadInput, Experiment, simulate
-from byzmab.simulation.engine import exchange, pull_all
-from byzmab.simulation.inbox import ENOUGH
-from byzmab.simulation.stage import Stage
+from byzmab.engine.deliver import ENOUGH
+from byzmab.engine.pull import pull_all
+from byzmab.engine.round import exchange
+from byzmab.simulation.single_run import Run
 
 BASELINES = ["consensus", "coop-ucb2"]
 
@@ -61,17 +62,17 @@ def consensus_trajectory(run, rounds):
         horizon=rounds + 1,
         runs=1,
     )
-    stage = Stage(experiment, run)
-    record = stage.board.record
-    draw, lie, _, update = stage.loops
+    played = Run(experiment, run)
+    record = played.state.record
+    draw, lie, _, update = played.loops
     values = []
     for _ in range(rounds):
         assert exchange(record, draw, lie) == ENOUGH
-        stage.board["choices"][:] = 0  # there is only one arm to choose
+        played.state["choices"][:] = 0  # there is only one arm to choose
         pull_all(record)
         update(record)
         record["time"] += 1
-        values.append(stage.board["estimates"][1:, 0].mean())
+        values.append(played.state["estimates"][1:, 0].mean())
     return values
 
 
@@ -133,7 +134,7 @@ def literal_consensus(experiment, run):
 
 def test_algorithm_3_chooses_as_transcribed():
     experiment = Experiment(algorithm="consensus", agents=6, byzantine=1, f=1, horizon=150, runs=1)
-    stage = Stage(experiment, 0)
+    played = Run(experiment, 0)
     for time, expected in enumerate(literal_consensus(experiment, 0)):
-        stage.play(time + 1)
-        assert stage.board["choices"].tolist() == expected, f"round {time}"
+        played.advance(time + 1)
+        assert played.state["choices"].tolist() == expected, f"round {time}"

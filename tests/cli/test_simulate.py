@@ -129,7 +129,7 @@ def test_out_keeps_a_copy_of_plugins_and_no_absolute_path(tmp_path):
 
 def test_a_plugin_in_the_current_directory_is_found(tmp_path):
     (tmp_path / "mine.py").write_text(
-        "from byzmab import Policy, compiled\n\n@compiled\ndef choose(belief, time, rng):\n    return 0\n\n"
+        "from byzmab import Policy, compiled\n\n@compiled\ndef choose(belief, time, params, rng):\n    return 0\n\n"
         "class First(Policy):\n    choose = staticmethod(choose)\n"
     )
     printed = simulate_json("--policy", "mine:First", "--arms", "0.5,0.4", cwd=tmp_path)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from byzmab import Heard
 from byzmab.core.filters import FILTERS, Filter
 from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.median import Median, median_with
@@ -20,10 +21,10 @@ anything = st.floats(allow_nan=False)
 kappas = st.floats(1, 2, exclude_max=True)
 
 
-def believe(filter, own, means, f=0, kappa=1.5, own_pulls=10.0, pulls=None, time=100):
+def believe(filter, own, means, f=0, kappa=1.5, own_pulls=10.0, pulls=None, time=100, **params):
     means = np.array(means, float)
     pulls = np.full(means.size, own_pulls) if pulls is None else np.array(pulls, float)
-    return filter.believe(own_pulls, own, pulls, means, f, kappa, time)
+    return filter.believe(Heard(pulls, means, own_pulls, own, f, kappa, time, 0, np.array(filter(**params).params)))
 
 
 @given(own=unit, honest=arrays(float, 7, elements=unit), lies=arrays(float, 2, elements=anything), kappa=kappas)
@@ -122,12 +123,13 @@ def test_an_implausible_report_is_screened_out_and_lowers_f():
 def test_the_reports_said_to_be_kept_alone_make_the_belief(name, own, own_pulls, heard, f, kappa, time):
     """Whoever was said to be dropped can be left out, and nobody is left to drop."""
     filter = FILTERS.resolve(name)
-    pulls, means = (np.array([row[place] for row in heard], float) for place in (0, 1))
+    pulls, means = (np.array([row[column] for row in heard], float) for column in (0, 1))
     fates = np.array(filter.fates(own_pulls, own, pulls, means, f, kappa, time))
     passed = (pulls > 0) & (kappa * pulls >= (own_pulls if filter.consistency else 0))
     kept = fates == Fate.KEPT
-    believed = filter.believe(float(own_pulls), own, pulls[passed], means[passed], f, kappa, time)
-    again = filter.believe(float(own_pulls), own, pulls[kept], means[kept], 0, kappa, time)
+    own_tally, params = (float(own_pulls), own), np.array(filter.params)
+    believed = filter.believe(Heard(pulls[passed], means[passed], *own_tally, f, kappa, time, 0, params))
+    again = filter.believe(Heard(pulls[kept], means[kept], *own_tally, 0, kappa, time, 0, params))
     assert believed[:2] == pytest.approx(again[:2], rel=1e-12)
     assert not kept[~passed].any()
     assert (fates == Fate.SILENT).tolist() == (pulls == 0).tolist()
@@ -150,3 +152,12 @@ def test_fates_have_their_names():
     assert Trimmed().fates(10.0, 0.5, pulls, means, 2, 1.5, 100)[2:] == ["unused"] * 4
     screened = Screened().fates(1000.0, 0.5, np.full(5, 1000.0), np.array([0.5, 0.52, 0.48, 0.51, 1.0]), 1, 1.5, 100)
     assert screened == ["kept", "kept", "kept", "kept", "implausible"]
+
+
+def test_a_wider_window_screens_less_and_doubt_is_as_large_as_asked_for():
+    reports = [0.5, 0.52, 0.48, 0.51, 0.58]
+    screened, spared = (believe(Screened, 0.5, reports, f=1, own_pulls=1000.0, window=w) for w in (0.5, 4.0))
+    assert screened == pytest.approx(believe(Pooled, 0.5, reports[:4], f=0, own_pulls=1000.0))
+    assert spared[:2] == pytest.approx(believe(Pooled, 0.5, reports, f=1, own_pulls=1000.0)[:2])
+    doubled = believe(Screened, 0.5, reports, f=1, own_pulls=1000.0, window=4.0, doubt=0.6)
+    assert doubled[2] == pytest.approx(2 * spared[2])

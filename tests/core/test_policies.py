@@ -18,7 +18,8 @@ def choose(policy, estimates, weights=None, doubts=None, time=100, state=1):
     weights = np.full(estimates.size, 10.0) if weights is None else np.array(weights, float)
     doubts = np.zeros(estimates.size) if doubts is None else np.array(doubts, float)
     rng = np.array([state], np.uint64)
-    return POLICIES.entries[policy].choose(Belief(estimates, weights, doubts), time, rng)
+    policy = POLICIES.resolve(policy)
+    return policy.choose(Belief(estimates, weights, doubts), time, np.array(policy.params), rng)
 
 
 def test_with_nobody_heard_ucb_is_ucb1():
@@ -82,3 +83,28 @@ def test_thompson_samples_its_posterior():
     rng = np.random.default_rng(0)
     expected = (rng.beta(1 + 18, 1 + 12, 10**6) > rng.beta(1 + 10, 1 + 10, 10**6)).mean()
     assert chosen / trials == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / trials) + 0.002)
+
+
+def test_tuned_is_ucb_with_an_eighth_of_the_width():
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        means, pulls, time = rng.random(4), rng.integers(1, 200, 4), int(rng.integers(2, 10_000))
+        chosen = choose("ucb:0.25", means, pulls, time=time)
+        assert chosen == choose("tuned", means, pulls, time=time)
+        assert chosen == np.argmax(means + np.sqrt(math.log(time) / (4 * pulls)))
+
+
+def test_softmax_has_as_many_places_as_asked_for_and_cools_down():
+    assert {choose("softmax:1", [0.9, 0.2, 0.8], state=state) for state in range(50)} == {0}
+    assert {choose("softmax:4", [0.9, 0.2, 0.6, 0.1, 0.0], state=5 * state) for state in range(200)} == {0, 1, 2, 3}
+    assert {choose("softmax:3,0.01", [0.9, 0.2, 0.6], state=state) for state in range(50)} == {0}
+
+
+def test_a_strong_prior_pulls_samples_towards_it():
+    chosen = sum(choose("thompson:1000,1", [0.1, 0.9], [1, 10_000], state=3 * state) for state in range(100))
+    assert chosen == 0  # the arm of which little is known is as good as the prior says
+
+
+def test_a_larger_constant_explores_more_by_relative_entropy():
+    assert choose("kl-ucb:0.1", [0.5, 0.7], [10, 1000]) == 1
+    assert choose("kl-ucb:3", [0.5, 0.7], [10, 1000]) == 0

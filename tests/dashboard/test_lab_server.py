@@ -15,7 +15,7 @@ pytest.importorskip("litestar")
 
 from litestar.testing import TestClient
 
-from byzmab import Experiment, simulate
+from byzmab import Experiment, Heard, simulate
 from byzmab.core.draws import fold
 from byzmab.core.filters import FILTERS
 from byzmab.core.policies import POLICIES
@@ -31,7 +31,7 @@ from byzmab.paper.bounds import measure
 from byzmab.paper.figures import IDS, alone, read_figure
 from byzmab.simulation.assumptions import why_no_bound
 from byzmab.simulation.files import read_experiment
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 
 SMALL = {"agents": "6", "byzantine": "1", "horizon": "300", "runs": "4"}
 ODD = {
@@ -94,9 +94,9 @@ def test_a_set_up_is_described(client):
 
 def test_a_random_graph_is_shown_as_the_first_run_draws_it():
     experiment = read_setup({"graph": "erdos-renyi:0.4", "filter": "solo", "delay": "1"})
-    stage = Stage(experiment.but(filter="trimmed", delay=0), 0)
-    stage.play(1)
-    starts, graph = stage.board["graph_starts"], stage.board["graph"]
+    played = Run(experiment.but(filter="trimmed", delay=0), 0)
+    played.advance(1)
+    starts, graph = played.state["graph_starts"], played.state["graph"]
     assert [teller for teller, hearer in edges_of(experiment) if hearer == 4] == [
         name + 1 for name in graph[starts[3] : starts[4]]
     ]
@@ -191,7 +191,7 @@ def test_the_bound_is_that_of_byzmab_bounds(settings):
     experiment = read_setup({**SMALL, **settings, "kappa": "random", "runs": "1"})
     sampled = SampledRun(experiment)
     for until in (1, 7, 100, 101, 300):
-        sampled.play(until)
+        sampled.advance(until)
     assert sampled.bound == pytest.approx(measure(experiment).plain[0].mean(axis=0))
 
 
@@ -215,7 +215,7 @@ def test_no_bound_is_shown_where_none_is_proved(settings, reason):
 def test_trims_are_counted_over_every_report_of_the_sampled_rounds():
     experiment = read_setup({**SMALL, "attack": "extreme", "f": "1"})
     sampled = SampledRun(experiment)
-    sampled.play(300)
+    sampled.advance(300)
     assert sampled.looked == 40
     totals = [sum(counts.values()) for counts in sampled.counts()]
     assert totals == [40 * 4 * 5, *[40 * 4 * 4] * 5]  # rounds × arms × normal agents that hear it
@@ -257,11 +257,11 @@ def test_the_choice_shown_is_the_engines_and_follows_from_what_is_shown(filter, 
     parts = experiment.parts
     for round in (1, 2, 40, 173):
         view = view_round(experiment, 1, round)
-        stage = Stage(experiment, 0)
-        stage.play(round - 1)
-        before = stage.board["pulls"].copy()
-        stage.play(round)
-        pulled = np.argmax(stage.board["pulls"] - before, axis=1)
+        stage = Run(experiment, 0)
+        stage.advance(round - 1)
+        before = stage.state["pulls"].copy()
+        stage.advance(round)
+        pulled = np.argmax(stage.state["pulls"] - before, axis=1)
         assert view.choices.tolist() == pulled.tolist()
         assert np.array_equal(view.pulls, before)
         for agent in range(7):
@@ -272,7 +272,8 @@ def test_the_choice_shown_is_the_engines_and_follows_from_what_is_shown(filter, 
                 assert index.sum() == pytest.approx(1.0)
                 assert index[pulled[agent]] > 0.0
             else:
-                parts.policy.explain(belief, view.time, rng)  # as far as the policy draws before it breaks ties
+                # as far as the policy draws before it breaks ties
+                parts.policy.explain(belief, view.time, np.array(parts.policy.params), rng)
                 assert argmax_at_random(index, rng) == pulled[agent]
 
 
@@ -285,6 +286,7 @@ def test_the_choice_shown_is_the_engines_and_follows_from_what_is_shown(filter, 
 def test_the_belief_shown_follows_from_the_reports_shown(filter, settings):
     experiment = Experiment(agents=7, byzantine=2, filter=filter, attack="alie", horizon=90, runs=1, **settings)
     believe = type(experiment.parts.filter).believe
+    params = np.array(experiment.parts.filter.params)
     for round in (1, 2, 30, 85):
         view = view_round(experiment, 1, round)
         for agent in range(7):
@@ -295,7 +297,7 @@ def test_the_belief_shown_follows_from_the_reports_shown(filter, settings):
                 pulls, means = (told[reports, arm][used].copy() for told in (view.told_pulls, view.told_means))
                 own, mean, kappa = view.pulls[agent, arm], view.means[agent, arm], view.kappas[agent]
                 shown = [numbers[agent, arm] for numbers in view.belief]
-                assert believe(own, mean, pulls, means, 2, kappa, view.time) == pytest.approx(shown)
+                assert believe(Heard(pulls, means, own, mean, 2, kappa, view.time, 0, params)) == pytest.approx(shown)
 
 
 def test_a_round_within_an_epoch_shows_where_it_was_decided():

@@ -10,18 +10,18 @@ import pytest
 from byzmab import BadInput, Experiment
 from byzmab.graphs import GRAPHS, resolve_graph
 from byzmab.graphs.given import Given, read_graph, write_graph
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 
 
 def lists(graph, agents, byzantine=0, seed=0):
     """The neighbours of every agent in one draw."""
     graph = resolve_graph(graph)
-    knobs = np.array(graph.knobs, float)
+    params = np.array(graph.params, float)
     found = []
     for agent in range(agents):
         out = np.empty(agents, np.int64)
         rng = np.array([seed * 1_000_003 + agent], np.uint64)
-        count = type(graph).neighbours(agent, agents, byzantine, knobs, rng, out)
+        count = type(graph).neighbours(agent, agents, byzantine, params, rng, out)
         found.append(out[:count].tolist())
     return found
 
@@ -146,10 +146,10 @@ def test_room_is_made_for_more_edges_than_expected():
     experiment = Experiment(
         graph="erdos-renyi:0.02", agents=60, byzantine=20, f=0, time_varying=True, memory=40, horizon=60, runs=1
     )
-    stage = Stage(experiment, 0)
-    stage.play(60)
-    record = stage.board.record
-    assert record["heard_room"] >= stage.board["heard_starts"][60] > record["edge_room"] / 2
+    played = Run(experiment, 0)
+    played.advance(60)
+    record = played.state.record
+    assert record["inbox_capacity"] >= played.state["inbox_starts"][60] > record["edge_capacity"] / 2
     assert record["lies"] <= record["lie_room"]
 
 

@@ -7,45 +7,45 @@ from byzmab import Agent, Experiment, Report
 from byzmab.core.draws import fold
 from byzmab.core.filters import FILTERS
 from byzmab.core.policies import POLICIES
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 
 
 def replay(experiment):
     """Play a run and let a live agent stand beside every normal one."""
-    stage = Stage(experiment, 0)
-    board, parts, byzantine = stage.board, experiment.parts, experiment.byzantine
+    played = Run(experiment, 0)
+    state, parts, byzantine = played.state, experiment.parts, experiment.byzantine
     normal = range(byzantine, parts.agents)
     live = {
         i: Agent(
             parts.arms,
             parts.f,
-            float(board["kappas"][i]),
+            float(state["kappas"][i]),
             experiment.filter,
             experiment.policy,
-            seed=int(fold(board.record["policy_key"], i)),
+            seed=int(fold(state.record["policy_key"], i)),
         )
         for i in normal
     }
     for i, agent in live.items():
         for _ in range(parts.arms):
             arm = agent.select()
-            agent.reward(arm, float(board["means"][i, arm]))
+            agent.reward(arm, float(state["means"][i, arm]))
     for time in range(experiment.horizon):
-        pulls, means, totals = (board[name].copy() for name in ("pulls", "means", "totals"))
-        stage.play(time + 1)
+        pulls, means, totals = (state[name].copy() for name in ("pulls", "means", "totals"))
+        played.advance(time + 1)
         for i, agent in live.items():
             heard = set()
-            for entry in range(board["heard_starts"][i], board["heard_starts"][i + 1]):
-                sender, row = int(board["heard"][entry]), board["heard_rows"][entry]
+            for entry in range(state["inbox_starts"][i], state["inbox_starts"][i + 1]):
+                sender, row = int(state["inbox_senders"][entry]), state["inbox_rows"][entry]
                 lies = sender < byzantine
-                told = (board["told_pulls"][row], board["told_means"][row]) if lies else (pulls[sender], means[sender])
+                told = (state["told_pulls"][row], state["told_means"][row]) if lies else (pulls[sender], means[sender])
                 agent.hear(f"agent {sender}", Report(*told))
                 heard.add(f"agent {sender}")
             for sender in set(agent._inbox) - heard:
                 agent.forget(sender)
             arm = agent.select()
-            assert arm == board["choices"][i], f"agent {i}, round {time}"
-            agent.reward(arm, float(board["totals"][i, arm] - totals[i, arm]))
+            assert arm == state["choices"][i], f"agent {i}, round {time}"
+            agent.reward(arm, float(state["totals"][i, arm] - totals[i, arm]))
 
 
 @pytest.mark.parametrize("filter", FILTERS.entries)

@@ -7,18 +7,18 @@ from byzmab import Experiment
 from byzmab.attacks import ATTACKS
 from byzmab.core.filters import FILTERS
 from byzmab.core.policies import POLICIES
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 
 SMALL = {"agents": 7, "byzantine": 2, "f": 1, "arms": (0.3, 0.7, 0.6), "horizon": 150, "runs": 1}
 
 
 def engine_choices(experiment, run=0):
-    stage = Stage(experiment, run)
+    played = Run(experiment, run)
     choices = []
     for time in range(experiment.horizon):
-        stage.play(time + 1)
-        choices.append(stage.board["choices"].tolist())
-    return choices, stage.board["regret"][:, -1]
+        played.advance(time + 1)
+        choices.append(played.state["choices"].tolist())
+    return choices, played.state["regret"][:, -1]
 
 
 def assert_same_choices(experiment, run=0):

@@ -7,38 +7,38 @@ from live import config_of, host_of, neighbour_of
 from byzmab import Experiment, Report
 from byzmab.core.draws import fold
 from byzmab.node.transport.memory import Hub
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 
 
 def replay(experiment, directory):
     """Play a run while nodes, liars among them, tell each other over the in-memory transport what they know."""
-    stage = Stage(experiment, 0)
-    board, parts, byzantine = stage.board, experiment.parts, experiment.byzantine
+    played = Run(experiment, 0)
+    state, parts, byzantine = played.state, experiment.parts, experiment.byzantine
     names = tuple(f"arm {arm}" for arm in range(parts.arms))
     hub, hosts, lies = Hub(), {}, {}
 
     def report_for(liar):
         return lambda host, receiver: lies[liar, int(receiver.partition("-")[2]) - 1]
 
-    stage.play(0)
+    played.advance(0)
     for i in range(parts.agents):
         others = [neighbour_of(1 + j) for j in range(parts.agents) if j != i]
-        settings = {"f": parts.f, "kappa": float(board["kappas"][i]), "filter": experiment.filter}
+        settings = {"f": parts.f, "kappa": float(state["kappas"][i]), "filter": experiment.filter}
         settings |= {"policy": experiment.policy, "arms": names, "equivocators": "keep"}
-        config = config_of(1 + i, directory, others, seed=int(fold(board.record["policy_key"], i)), **settings)
+        config = config_of(1 + i, directory, others, seed=int(fold(state.record["policy_key"], i)), **settings)
         hosts[i] = host_of(config, 1 + i, hub, report_for=report_for(i) if i < byzantine else None)
         for arm in range(parts.arms):
             event, chosen, _ = hosts[i].select()
             assert chosen == names[arm]
-            hosts[i].reward(event, float(board["means"][i, arm]))
+            hosts[i].reward(event, float(state["means"][i, arm]))
     for time in range(experiment.horizon):
-        totals = board["totals"].copy()
-        stage.play(time + 1)
+        totals = state["totals"].copy()
+        played.advance(time + 1)
         for i in range(byzantine, parts.agents):
-            for entry in range(board["heard_starts"][i], board["heard_starts"][i + 1]):
-                row = board["heard_rows"][entry]
-                told = Report(board["told_pulls"][row].copy(), board["told_means"][row].copy(), names)
-                lies[int(board["heard"][entry]), i] = told
+            for entry in range(state["inbox_starts"][i], state["inbox_starts"][i + 1]):
+                row = state["inbox_rows"][entry]
+                told = Report(state["told_pulls"][row].copy(), state["told_means"][row].copy(), names)
+                lies[int(state["inbox_senders"][entry]), i] = told
         for liar in range(byzantine):
             for other in range(byzantine):
                 lies[liar, other] = hosts[liar].agent.report()
@@ -50,8 +50,8 @@ def replay(experiment, directory):
             if i < byzantine:
                 continue
             event, arm, round = host.select()
-            assert (arm, round) == (names[board["choices"][i]], time), f"agent {i}, round {time}"
-            host.reward(event, float(board["totals"][i, names.index(arm)] - totals[i, names.index(arm)]))
+            assert (arm, round) == (names[state["choices"][i]], time), f"agent {i}, round {time}"
+            host.reward(event, float(state["totals"][i, names.index(arm)] - totals[i, names.index(arm)]))
     for host in hosts.values():
         host.close()
     return hosts

@@ -112,7 +112,7 @@ def test_a_setting_with_quotes_does_not_break_the_saved_file(tmp_path):
     place = tmp_path / 'a"""b'
     place.mkdir()
     (place / "mine.py").write_text(
-        "from byzmab import Policy, compiled\n@compiled\ndef choose(belief, time, rng): return 0\nclass Mine(Policy):\n    choose = staticmethod(choose)\n"
+        "from byzmab import Policy, compiled\n@compiled\ndef choose(belief, time, params, rng): return 0\nclass Mine(Policy):\n    choose = staticmethod(choose)\n"
     )
     strange = search_attack(SMALL.but(policy=f"{place}/mine.py:Mine", horizon=20), 3, 1)
     save_search(strange, tmp_path)

@@ -17,7 +17,7 @@ from byzmab.core.filters import FILTERS
 from byzmab.core.filters.trimmed import Trimmed
 from byzmab.core.policies import POLICIES
 from byzmab.simulation.density import is_dense
-from byzmab.simulation.stage import Stage, bytes_of
+from byzmab.simulation.single_run import Run, bytes_of
 from byzmab.testing import check
 
 DENSE = [name for name, filter in FILTERS.entries.items() if filter.believe_dense is not None]
@@ -25,13 +25,13 @@ NETWORK = {"agents": 24, "byzantine": 3, "f": 3, "arms": (0.3, 0.7, 0.6, 0.65), 
 
 
 def assert_same_choices(experiment, run=0):
-    plain, dense = (Stage(experiment, run, dense=dense) for dense in (False, True))
+    plain, dense = (Run(experiment, run, dense=dense) for dense in (False, True))
     for time in range(1, experiment.horizon + 1):
-        for stage in (plain, dense):
-            stage.play(time)
-        assert np.array_equal(dense.board["choices"], plain.board["choices"]), f"round {time}"
-    assert np.array_equal(dense.board["regret"], plain.board["regret"])
-    assert dense.board.record["messages"] == plain.board.record["messages"]
+        for played in (plain, dense):
+            played.advance(time)
+        assert np.array_equal(dense.state["choices"], plain.state["choices"]), f"round {time}"
+    assert np.array_equal(dense.state["regret"], plain.state["regret"])
+    assert dense.state.record["messages"] == plain.state.record["messages"]
 
 
 def test_the_paper_filter_and_ours_have_a_dense_path():
@@ -114,11 +114,11 @@ def test_any_fixed_graph_however_sparse_gives_the_same_choices(agents, byzantine
 def test_a_network_that_is_dense_by_the_rule_plays_as_transcribed(filter):
     experiment = Experiment(agents=60, byzantine=4, f=4, arms=(0.3, 0.7, 0.6), horizon=25, runs=1, filter=filter)
     assert is_dense(experiment)
-    stage = Stage(experiment, 0)
+    played = Run(experiment, 0)
     expected, _ = naive.play(experiment, 0)
     for time, theirs in enumerate(expected):
-        stage.play(time + 1)
-        assert stage.board["choices"].tolist() == theirs, f"round {time}"
+        played.advance(time + 1)
+        assert played.state["choices"].tolist() == theirs, f"round {time}"
 
 
 @pytest.mark.filterwarnings("ignore:f = ")
@@ -144,18 +144,18 @@ def test_a_network_that_is_dense_by_the_rule_plays_as_transcribed(filter):
 def test_only_large_networks_in_which_nearly_everyone_hears_everyone_are_dense(changes, dense):
     experiment = Experiment(agents=100, byzantine=5, f=5, horizon=3, runs=1).but(**changes)
     assert is_dense(experiment) == dense
-    assert Stage(experiment, 0).board.record["dense"] == dense
+    assert Run(experiment, 0).state.record["dense"] == dense
     simulate(experiment)
 
 
 @pytest.mark.parametrize("changes", [{"filter": "screened"}, {"subset": 5}, {"algorithm": "coop-ucb2"}], ids=str)
 def test_what_cannot_be_played_dense_is_refused(changes):
     with pytest.raises(BadInput, match="dense"):
-        Stage(Experiment(**changes), 0, dense=True)
+        Run(Experiment(**changes), 0, dense=True)
 
 
-def bytes_on(board):
-    arrays = {id(array.base if array.base is not None else array): array for array in board._arrays.values()}
+def bytes_on(state):
+    arrays = {id(array.base if array.base is not None else array): array for array in state._arrays.values()}
     return sum(array.nbytes for array in arrays.values())
 
 
@@ -164,15 +164,15 @@ def test_nothing_grows_with_the_square_of_the_agents(attack):
     sizes = []
     for agents in (500, 1000):
         experiment = Experiment(agents=agents, byzantine=4, horizon=2, runs=1, attack=attack)
-        stage = Stage(experiment, 0)
-        stage.play(2)
-        sizes.append(bytes_on(stage.board))
+        played = Run(experiment, 0)
+        played.advance(2)
+        sizes.append(bytes_on(played.state))
         assert sizes[-1] / 2 < bytes_of(experiment) < 2 * sizes[-1]
     assert sizes[1] < 2.1 * sizes[0]
 
 
 @compiled
-def shout(world, sender, receiver, knobs, notes, rng, report):
+def shout(world, sender, receiver, params, scratch, rng, report):
     for arm in range(report.pulls.size):
         report.pulls[arm] = 1e9
         report.means[arm] = 1e300 if sender % 2 else -1e300
@@ -189,33 +189,33 @@ class Shout(Attack):
 @pytest.mark.parametrize("filter", ["trimmed", "pooled"])
 def test_a_lie_however_large_costs_no_digit(filter):
     experiment = Experiment(attack=Shout(), filter=filter, **NETWORK)
-    plain, dense = (Stage(experiment, 0, dense=dense) for dense in (False, True))
-    for stage in (plain, dense):
-        stage.play(experiment.horizon)
-    assert dense.board["estimates"] == pytest.approx(plain.board["estimates"], rel=1e-14)
-    honest = dense.board["means"]
-    assert (dense.board["estimates"] <= honest.max(axis=0) + 1e-12).all()
+    plain, dense = (Run(experiment, 0, dense=dense) for dense in (False, True))
+    for played in (plain, dense):
+        played.advance(experiment.horizon)
+    assert dense.state["estimates"] == pytest.approx(plain.state["estimates"], rel=1e-14)
+    honest = dense.state["means"]
+    assert (dense.state["estimates"] <= honest.max(axis=0) + 1e-12).all()
 
 
 @compiled
-def believe(own_pulls, own_mean, pulls, means, f, kappa, time):
-    total = own_mean
-    for mean in means:
+def believe(heard):
+    total = heard.own_mean
+    for mean in heard.means:
         total += mean
-    return total / (means.size + 1), own_pulls, 0.0
+    return total / (heard.means.size + 1), heard.own_pulls, 0.0
 
 
 @compiled
-def believe_dense(own_pulls, own_mean, pulls, means, middle, f, kappa, time):
-    total = own_mean + middle.means
-    for mean in means:
+def believe_dense(heard, middle):
+    total = heard.own_mean + middle.means
+    for mean in heard.means:
         total += mean
-    return total / (means.size + middle.size + 1), own_pulls, 0.0
+    return total / (heard.means.size + middle.size + 1), heard.own_pulls, 0.0
 
 
 @compiled
-def believe_the_ends(own_pulls, own_mean, pulls, means, middle, f, kappa, time):
-    return believe(own_pulls, own_mean, pulls, means, f, kappa, time)
+def believe_the_ends(heard, middle):
+    return believe(heard)
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ def test_a_dense_function_that_believes_something_else_is_caught():
 
 def test_an_attack_that_looks_at_edges_it_says_it_does_not_see_is_caught():
     @compiled
-    def lie(world, sender, receiver, knobs, notes, rng, report):
+    def lie(world, sender, receiver, params, scratch, rng, report):
         for arm in range(report.pulls.size):
             report.pulls[arm] = world.starts[receiver + 1] - world.starts[receiver]
             report.means[arm] = 0.5

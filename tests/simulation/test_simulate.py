@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from byzmab import BadInput, Experiment, Result, compare, simulate
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 
 SMALL = Experiment(agents=5, byzantine=1, f=1, horizon=300, runs=6)
 
@@ -42,13 +42,13 @@ def test_another_seed_is_other_luck():
 
 def rewards_by_pull(experiment):
     """The reward of every agent's m-th pull of every arm."""
-    stage = Stage(experiment, 0)
+    played = Run(experiment, 0)
     seen = {}
     for time in range(experiment.horizon):
-        totals, pulls = stage.board["totals"].copy(), stage.board["pulls"].copy()
-        stage.play(time + 1)
-        for agent, arm in enumerate(stage.board["choices"].tolist()):
-            seen[agent, arm, pulls[agent, arm]] = stage.board["totals"][agent, arm] - totals[agent, arm]
+        totals, pulls = played.state["totals"].copy(), played.state["pulls"].copy()
+        played.advance(time + 1)
+        for agent, arm in enumerate(played.state["choices"].tolist()):
+            seen[agent, arm, pulls[agent, arm]] = played.state["totals"][agent, arm] - totals[agent, arm]
     return seen
 
 

@@ -81,7 +81,7 @@ def test_portions_hold_every_run_once_whatever_the_speed():
 
 def test_a_plugin_that_fails_ends_with_one_sentence_and_what_was_finished_stays(tmp_path):
     (tmp_path / "bad.py").write_text(
-        "import byzmab\n@byzmab.compiled\ndef choose(belief, time, rng):\n    return 99 if time > 5 else 0\n"
+        "import byzmab\n@byzmab.compiled\ndef choose(belief, time, params, rng):\n    return 99 if time > 5 else 0\n"
         "class Bad(byzmab.Policy):\n    choose = staticmethod(choose)\n"
     )
     points = [SMALL, SMALL.but(policy=f"{tmp_path / 'bad.py'}:Bad")]

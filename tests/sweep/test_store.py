@@ -114,7 +114,9 @@ def test_every_setting_but_the_number_of_runs_is_in_the_address():
 def test_the_version_covers_all_code_that_plays_and_nothing_that_only_shows():
     import grimp
 
-    needed = grimp.build_graph("byzmab").find_upstream_modules("byzmab.simulation.stage") | {"byzmab.simulation.stage"}
+    needed = grimp.build_graph("byzmab").find_upstream_modules("byzmab.simulation.single_run") | {
+        "byzmab.simulation.single_run"
+    }
     places = {name.removeprefix("byzmab.").replace(".", "/") for name in needed} - {"byzmab", "simulation"}
     assert {place for place in places if not place.startswith("simulation/")} <= {
         place for place in places if place.startswith(tuple(name for name in PLAYING if "/" not in name))

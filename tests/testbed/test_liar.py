@@ -14,7 +14,7 @@ from byzmab.node.host import Clock, Host
 from byzmab.node.identity import Key
 from byzmab.node.store import NodeStore
 from byzmab.node.transport.memory import FAULTLESS, Faults, Hub, MemoryTransport
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 from byzmab.testbed.liar import AttackPlan, Liar, write_plan
 from byzmab.testbed.traffic import RewardStream
 
@@ -25,11 +25,11 @@ class InMemoryNetwork:
     """The network of an experiment as hosts in this process, fed the simulator's luck, and the simulation itself."""
 
     def __init__(self, experiment, directory, faults, skew=0.0, **settings):
-        self.experiment, self.stage = experiment, Stage(experiment, 0)
-        self.stage.play(1)  # the graph is drawn in the first round
-        board, parts = self.stage.board, experiment.parts
-        self.stage = Stage(experiment, 0)
-        starts, heard = board["heard_starts"], board["heard"]
+        self.experiment, self.run = experiment, Run(experiment, 0)
+        self.run.advance(1)  # the graph is drawn in the first round
+        state, parts = self.run.state, experiment.parts
+        self.run = Run(experiment, 0)
+        starts, heard = state["inbox_starts"], state["inbox_senders"]
         self.graph = tuple(tuple(map(int, heard[starts[i] : starts[i + 1]])) for i in range(parts.agents))
         self.names = tuple(f"agent-{i + 1}" for i in range(parts.agents))
         self.keys = [Key(bytes([i + 1] * 32)) for i in range(parts.agents)]
@@ -75,14 +75,14 @@ class InMemoryNetwork:
         report_for = Liar(directory / "attack-plan.json", self.names[i]) if i < experiment.byzantine else None
         clock = Clock(wall=lambda: time.time() + self.skew * i)
         host = Host(config, self.keys[i], store, MemoryTransport(self.hub, self.keys[i].public), report_for, clock)
-        host.agent.seed = int(fold(self.stage.board.record["policy_key"], i))
-        host.agent._board["policy_keys"][0] = host.agent.seed
+        host.agent.seed = int(fold(self.run.state.record["policy_key"], i))
+        host.agent._rng[1] = host.agent.seed
         host.open()
         return host
 
     def start(self):
         """Time 0: every agent pulls every arm once, with the simulator's rewards."""
-        means = self.stage.board["means"]
+        means = self.run.state["means"]
         for i, host in enumerate(self.hosts):
             for _ in ARMS:
                 event, arm, _round = host.select()
@@ -102,18 +102,18 @@ class InMemoryNetwork:
 
     def play_round(self):
         """One round of both; the arms that normal agents chose, live and simulated."""
-        board = self.stage.board
-        totals = board["totals"].copy()
+        state = self.run.state
+        totals = state["totals"].copy()
         self.exchange()
-        self.stage.play(int(board.record["time"]) + 1)
+        self.run.advance(int(state.record["time"]) + 1)
         live = []
         for i, host in enumerate(self.hosts):
             event, arm, _round = host.select()
             live.append(ARMS.index(arm))
-            simulated = board["choices"][i]
-            host.reward(event, float(board["totals"][i, simulated] - totals[i, simulated]))
+            simulated = state["choices"][i]
+            host.reward(event, float(state["totals"][i, simulated] - totals[i, simulated]))
         normal = slice(self.experiment.byzantine, None)
-        return live[normal], board["choices"].tolist()[normal]
+        return live[normal], state["choices"].tolist()[normal]
 
     def close(self):
         for host in self.hosts:

@@ -5,20 +5,22 @@ from dataclasses import dataclass
 
 from byzmab.attacks.base import Attack, World
 from byzmab.core.compiler import compiled
-from byzmab.core.crowd import admit_within, gather, line_up, mean_from_end, open_crowd
 from byzmab.core.report import Floats, Report, Words
+from byzmab.core.shared_order import SharedOrder, admit_first, load_arm, mean_from_end, queue_receivers
 from byzmab.core.sorting import sort
 
-NOBODY = -1.0  # noted where no honest mean is heard
+NOBODY = -1.0  # written down where no honest mean is heard
+HONEST, MEMO, MEANS = range(3)  # rows of the scratch table; from MEANS on one row for each arm
+TIME, RECEIVER, KNOWN = range(3)  # columns of MEMO: when and for whom means were written down; when for everyone
 
 
 @compiled
 def gather_honest(world: World, receiver: int, arm: int, out: Floats) -> int:
-    """The honest means that the receiver hears on an arm and its filter finds consistent; how many there are."""
+    """The honest means that the receiver hears on an arm and its filter finds consistent; return how many there are."""
     count = 0
-    for entry in range(world.heard_starts[receiver], world.heard_starts[receiver + 1]):
-        if world.heard[entry] >= world.byzantine:
-            row = world.heard_rows[entry]
+    for entry in range(world.inbox_starts[receiver], world.inbox_starts[receiver + 1]):
+        if world.inbox_senders[entry] >= world.byzantine:
+            row = world.inbox_rows[entry]
             claimed = world.told.pulls[row, arm]
             if not world.consistency or world.kappas[receiver] * claimed >= world.pulls[receiver, arm]:
                 out[count] = world.told.means[row, arm]
@@ -37,39 +39,37 @@ def survivor(world: World, receiver: int, arm: int, honest: Floats) -> float:
     if count == 0:
         return NOBODY
     sort(honest[:count])
-    place = min(max(world.f, 1), count - 1)
-    return float(honest[place] if arm == world.best else honest[count - 1 - place])
+    rank = min(max(world.f, 1), count - 1)
+    return float(honest[rank] if arm == world.best else honest[count - 1 - rank])
 
 
 @compiled
-def meet(world: World, knobs: Floats, notes: Floats, rng: Words) -> None:
-    """On a dense graph, note every receiver's survivors: the ends of the crowd hold them, and nothing is sorted."""
-    if not world.dense:
-        return
-    crowd = open_crowd(world.room)
-    for arm in range(world.truths.size):
-        gather(crowd, world.pulls, world.means, arm)
-        line_up(crowd, world.kappas, world.consistency)
+def start_round_dense(world: World, shared: SharedOrder, params: Floats, scratch: Floats, rng: Words) -> None:
+    """Write down every receiver's survivors: the extremes of the shared order hold them, and nothing is sorted."""
+    for arm in range(world.true_means.size):
+        load_arm(shared, world.pulls, world.means, arm)
+        queue_receivers(shared, world.kappas, world.consistency)
         admitted = 0
-        for receiver in crowd.queue:
-            admitted = admit_within(crowd, admitted, crowd.reaches[receiver])
-            mean = mean_from_end(crowd, receiver, max(world.f, 1), arm == world.best)
-            notes[2 + arm, receiver] = NOBODY if math.isnan(mean) else mean
+        for receiver in shared.queue:
+            admitted = admit_first(shared, admitted, shared.n_consistent[receiver])
+            mean = mean_from_end(shared, receiver, max(world.f, 1), arm == world.best)
+            scratch[MEANS + arm, receiver] = NOBODY if math.isnan(mean) else mean
+    scratch[MEMO, KNOWN] = world.time + 1
 
 
 @compiled
-def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
+def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Report) -> None:
     """The mean that surely survives, with one pull more than the receiver.
 
-    All liars tell one receiver the same, so the first of them notes it for the others: the means in column
-    `receiver` from row 2 on, the time and the receiver they are meant for in row 1.
+    All liars tell one receiver the same, so the first of them writes it down for the others.
     """
-    noted = world.dense or (notes[1, 0] == world.time + 1 and notes[1, 1] == receiver)
-    notes[1, 0], notes[1, 1] = world.time + 1, receiver
+    known = scratch[MEMO, KNOWN] == world.time + 1
+    known |= scratch[MEMO, TIME] == world.time + 1 and scratch[MEMO, RECEIVER] == receiver
+    scratch[MEMO, TIME], scratch[MEMO, RECEIVER] = world.time + 1, receiver
     for arm in range(report.pulls.size):
-        if not noted:
-            notes[2 + arm, receiver] = survivor(world, receiver, arm, notes[0])
-        said = notes[2 + arm, receiver]
+        if not known:
+            scratch[MEANS + arm, receiver] = survivor(world, receiver, arm, scratch[HONEST])
+        said = scratch[MEANS + arm, receiver]
         report.pulls[arm] = world.pulls[receiver, arm] + 1.0
         report.means[arm] = world.means[sender, arm] if said == NOBODY else said
 
@@ -78,9 +78,9 @@ def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, 
 class Adaptive(Attack):
     """The (f+1)-th smallest honest mean on the best arm, the (f+1)-th largest elsewhere."""
 
-    meet = staticmethod(meet)
+    start_round_dense = staticmethod(start_round_dense)
     lie = staticmethod(lie)
-    sees_edges = False  # on dense graphs, where it reads the crowd
+    sees_edges = False  # on dense graphs, where it reads the shared order
 
-    def notes_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
-        return 2 + arms, max(agents, 2)
+    def scratch_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
+        return MEANS + arms, max(agents, 3)

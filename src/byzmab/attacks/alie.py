@@ -12,9 +12,9 @@ from byzmab.core.report import Floats, Report, Words
 
 
 @compiled
-def meet(world: World, knobs: Floats, notes: Floats, rng: Words) -> None:
+def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
     """Mean and population standard deviation over all normal agents, then c of them in the wrong direction."""
-    for arm in range(world.truths.size):
+    for arm in range(world.true_means.size):
         normal = world.pulls.shape[0] - world.byzantine
         total, spread = 0.0, 0.0
         for agent in range(world.byzantine, world.pulls.shape[0]):
@@ -22,16 +22,16 @@ def meet(world: World, knobs: Floats, notes: Floats, rng: Words) -> None:
         mean = total / normal
         for agent in range(world.byzantine, world.pulls.shape[0]):
             spread += (world.means[agent, arm] - mean) ** 2
-        shift = knobs[0] * math.sqrt(spread / normal)
-        notes[0, arm] = min(max(mean - shift if arm == world.best else mean + shift, 0.0), 1.0)
+        shift = params[0] * math.sqrt(spread / normal)
+        scratch[0, arm] = min(max(mean - shift if arm == world.best else mean + shift, 0.0), 1.0)
 
 
 @compiled
-def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
+def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Report) -> None:
     """The shifted means, with one pull more than the receiver."""
     for arm in range(report.pulls.size):
         report.pulls[arm] = world.pulls[receiver, arm] + 1.0
-        report.means[arm] = notes[0, arm]
+        report.means[arm] = scratch[0, arm]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Alie(Attack):
     """A little is enough: the honest mean, c standard deviations down on the best arm and up elsewhere."""
 
     parameters = "alie:1.5, the number of standard deviations c, 0 or more; 1.5 if not given"
-    meet = staticmethod(meet)
+    start_round = staticmethod(start_round)
     lie = staticmethod(lie)
     sees_edges = False
     c: float = 1.5
@@ -48,5 +48,5 @@ class Alie(Attack):
         if not 0.0 <= self.c < math.inf:
             raise self.misunderstood(self.c)
 
-    def notes_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
+    def scratch_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
         return 1, arms

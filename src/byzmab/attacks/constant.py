@@ -11,14 +11,14 @@ PAPER_MEANS = (0.4, 0.5, 0.4, 0.3)
 
 
 @compiled
-def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
+def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Report) -> None:
     """The configured means, repeated over the arms, with the drawn agent's counts."""
-    copied = int(notes[0, 0])
-    place = 0
+    copied = int(scratch[0, 0])
+    index = 0
     for arm in range(report.means.size):
         report.pulls[arm] = world.pulls[copied, arm]
-        report.means[arm] = knobs[place]
-        place = place + 1 if place + 1 < knobs.size else 0
+        report.means[arm] = params[index]
+        index = index + 1 if index + 1 < params.size else 0
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Constant(Attack):
     """Constant means to all, with the counts of one normal agent drawn each round."""
 
     parameters = "constant:0.4,0.5,0.4,0.3, means in [0, 1] repeated cyclically over the arms; those if not given"
-    meet = staticmethod(pick_normal_agent)
+    start_round = staticmethod(pick_normal_agent)
     lie = staticmethod(lie)
     sees_edges = False
     means: tuple[float, ...] = PAPER_MEANS
@@ -40,11 +40,11 @@ class Constant(Attack):
 
     def __post_init__(self) -> None:
         if not self.means or not all(0.0 <= mean <= 1.0 for mean in self.means):
-            raise self.misunderstood(self.to_text())
+            raise self.misunderstood(",".join(map(str, self.means)))
 
     def to_text(self) -> str:
-        return ",".join(map(str, self.means))
+        return "" if self.means == PAPER_MEANS else ",".join(map(str, self.means))
 
     @property
-    def knobs(self) -> tuple[float, ...]:
+    def params(self) -> tuple[float, ...]:
         return self.means

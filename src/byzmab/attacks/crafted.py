@@ -18,11 +18,11 @@ from byzmab.core.sorting import sort
 END = -1.0  # the place at the end of the scale
 ROUNDING = 1e-9  # so that a share of 1/3 meets every third receiver in spite of rounding
 BEST, SECOND, OTHERS = range(3)  # the standing of an arm
-# where the parameters are among the knobs: places, then counts, of the three standings, then these
+# where the parameters are: places, then counts, of the three standings, then these
 SHARE, SPARED, SPARED_COUNT, ISOLATE, SWITCH = range(6, 11)
-# rows of the notes
+# rows of the scratch table
 HONEST, MEANS, PULLS, MEMO = range(4)
-NOTED_TIME, NOTED_RECEIVER, SECOND_ARM = range(3)  # columns of MEMO
+TIME, RECEIVER, SECOND_ARM = range(3)  # columns of MEMO
 
 
 @compiled
@@ -39,57 +39,57 @@ def mean_at(place: float, honest: Floats, upwards: bool) -> float:
 
 
 @compiled
-def is_struck(world: World, receiver: int, arm: int, knobs: Floats) -> bool:
+def is_struck(world: World, receiver: int, arm: int, params: Floats) -> bool:
     """Whether a receiver is told the harmful lie on an arm: a share of them until the switch, then everyone.
 
     The share is spread evenly, and shifted by one from arm to arm, so that each arm has others to strike.
     """
-    if arm == world.best or world.time >= knobs[SWITCH]:
+    if arm == world.best or world.time >= params[SWITCH]:
         return True
-    before = (receiver + arm) * knobs[SHARE] + ROUNDING
-    return bool(math.floor(before + knobs[SHARE]) > math.floor(before))
+    before = (receiver + arm) * params[SHARE] + ROUNDING
+    return bool(math.floor(before + params[SHARE]) > math.floor(before))
 
 
 @compiled
-def prepare(world: World, knobs: Floats, notes: Floats, rng: Words) -> None:
-    """Note which arm is the second best."""
+def start_run(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
+    """Write down which arm is the second best."""
     second = -1
-    for arm in range(world.truths.size):
-        if arm != world.best and (second < 0 or world.truths[arm] > world.truths[second]):
+    for arm in range(world.true_means.size):
+        if arm != world.best and (second < 0 or world.true_means[arm] > world.true_means[second]):
             second = arm
-    notes[MEMO, SECOND_ARM] = second
+    scratch[MEMO, SECOND_ARM] = second
 
 
 @compiled
-def craft(world: World, receiver: int, arm: int, knobs: Floats, notes: Floats) -> None:
-    """Note what all liars tell a receiver on an arm; NaN for a mean where no honest one is there to follow."""
-    standing = BEST if arm == world.best else SECOND if arm == notes[MEMO, SECOND_ARM] else OTHERS
+def craft(world: World, receiver: int, arm: int, params: Floats, scratch: Floats) -> None:
+    """Write down what all liars tell a receiver on an arm; NaN for a mean where no honest one is there to follow."""
+    standing = BEST if arm == world.best else SECOND if arm == scratch[MEMO, SECOND_ARM] else OTHERS
     upwards = standing != BEST
-    place, times = knobs[standing], knobs[3 + standing]
-    if not is_struck(world, receiver, arm, knobs):
-        upwards, place, times = False, knobs[SPARED], knobs[SPARED_COUNT]
-    notes[MEANS, arm] = 1.0 if upwards else 0.0  # the end of the scale
-    if place > END or knobs[ISOLATE] > 0.0:
-        honest = notes[HONEST]
+    place, times = params[standing], params[3 + standing]
+    if not is_struck(world, receiver, arm, params):
+        upwards, place, times = False, params[SPARED], params[SPARED_COUNT]
+    scratch[MEANS, arm] = 1.0 if upwards else 0.0  # the end of the scale
+    if place > END or params[ISOLATE] > 0.0:
+        honest = scratch[HONEST]
         count = gather_honest(world, receiver, arm, honest)
-        if standing != BEST and count < knobs[ISOLATE]:
+        if standing != BEST and count < params[ISOLATE]:
             times = 0.0
         if place > END:
             sort(honest[:count])
-            notes[MEANS, arm] = mean_at(place, honest[:count], upwards) if count > 0 else math.nan
-    notes[PULLS, arm] = times * (world.pulls[receiver, arm] + 1.0)
+            scratch[MEANS, arm] = mean_at(place, honest[:count], upwards) if count > 0 else math.nan
+    scratch[PULLS, arm] = times * (world.pulls[receiver, arm] + 1.0)
 
 
 @compiled
-def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
-    """The crafted report; all liars tell one receiver the same, so the first of them notes it for the others."""
-    noted = notes[MEMO, NOTED_TIME] == world.time + 1 and notes[MEMO, NOTED_RECEIVER] == receiver
-    notes[MEMO, NOTED_TIME], notes[MEMO, NOTED_RECEIVER] = world.time + 1, receiver
+def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Report) -> None:
+    """The crafted report; all liars tell one receiver the same, so the first of them writes it down for the others."""
+    known = scratch[MEMO, TIME] == world.time + 1 and scratch[MEMO, RECEIVER] == receiver
+    scratch[MEMO, TIME], scratch[MEMO, RECEIVER] = world.time + 1, receiver
     for arm in range(report.pulls.size):
-        if not noted:
-            craft(world, receiver, arm, knobs, notes)
-        mean = notes[MEANS, arm]
-        report.pulls[arm] = notes[PULLS, arm]
+        if not known:
+            craft(world, receiver, arm, params, scratch)
+        mean = scratch[MEANS, arm]
+        report.pulls[arm] = scratch[PULLS, arm]
         report.means[arm] = world.means[sender, arm] if math.isnan(mean) else mean
 
 
@@ -104,7 +104,7 @@ class Crafted(Attack):
         "share struck, in [0, 1]; place and count for the spared; honest reports below which it is silent, and the "
         "round of the switch: whole numbers of 0 or more"
     )
-    prepare = staticmethod(prepare)
+    start_run = staticmethod(start_run)
     lie = staticmethod(lie)
     best: float = END  # the place on the best arm
     second: float = END  # on the second best
@@ -125,5 +125,5 @@ class Crafted(Attack):
         if not (finite and 0.0 <= self.share <= 1.0 and self.isolate >= 0 and self.switch >= 0):
             raise self.misunderstood(self.to_text())
 
-    def notes_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
+    def scratch_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
         return 4, max(agents, arms, 3)

@@ -20,46 +20,46 @@ def hears(world: World, receiver: int, sender: int) -> bool:
 
 
 @compiled
-def prepare(world: World, knobs: Floats, notes: Floats, rng: Words) -> None:
+def start_run(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
     """Draw the bias of every liar and arm."""
     for liar in range(world.byzantine):
-        for arm in range(world.truths.size):
-            notes[liar, arm] = uniform(rng)
+        for arm in range(world.true_means.size):
+            scratch[liar, arm] = uniform(rng)
 
 
 @compiled
-def meet(world: World, knobs: Floats, notes: Floats, rng: Words) -> None:
+def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
     """Draw, for every liar, one of the normal agents that hear it or that it hears; itself where there is none.
 
     The last column holds the one drawn, the one before how many were seen: each new one takes the place
     with chance 1 / seen.
     """
-    seen, drawn = notes.shape[1] - 2, notes.shape[1] - 1
+    seen, drawn = scratch.shape[1] - 2, scratch.shape[1] - 1
     for liar in range(world.byzantine):
-        notes[liar, seen], notes[liar, drawn] = 0.0, liar
+        scratch[liar, seen], scratch[liar, drawn] = 0.0, liar
         for edge in range(world.starts[liar], world.starts[liar + 1]):
             other = world.neighbours[edge]
             if other >= world.byzantine and not hears(world, other, liar):
-                notes[liar, seen] += 1.0
-                if uniform(rng) * notes[liar, seen] < 1.0:
-                    notes[liar, drawn] = other
+                scratch[liar, seen] += 1.0
+                if uniform(rng) * scratch[liar, seen] < 1.0:
+                    scratch[liar, drawn] = other
     for other in range(world.byzantine, world.pulls.shape[0]):
         for edge in range(world.starts[other], world.starts[other + 1]):
             liar = world.neighbours[edge]
             if liar >= world.byzantine:
                 break  # neighbours ascend
-            notes[liar, seen] += 1.0
-            if uniform(rng) * notes[liar, seen] < 1.0:
-                notes[liar, drawn] = other
+            scratch[liar, seen] += 1.0
+            if uniform(rng) * scratch[liar, seen] < 1.0:
+                scratch[liar, drawn] = other
 
 
 @compiled
-def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
+def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Report) -> None:
     """Biased and noisy means, with the counts that the drawn neighbour had one round ago."""
-    copied = int(notes[sender, notes.shape[1] - 1])
+    copied = int(scratch[sender, scratch.shape[1] - 1])
     for arm in range(report.pulls.size):
         report.pulls[arm] = world.pulls[copied, arm] - (world.last[copied] == arm)
-        noisy = world.means[sender, arm] + notes[sender, arm] + SPREAD * normal(rng)
+        noisy = world.means[sender, arm] + scratch[sender, arm] + SPREAD * normal(rng)
         report.means[arm] = min(max(noisy, 0.0), 1.0)
 
 
@@ -67,9 +67,9 @@ def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, 
 class Gaussian(Attack):
     """One's own means, with a bias fixed per run and noise for every receiver."""
 
-    prepare = staticmethod(prepare)
-    meet = staticmethod(meet)
+    start_run = staticmethod(start_run)
+    start_round = staticmethod(start_round)
     lie = staticmethod(lie)
 
-    def notes_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
+    def scratch_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
         return max(byzantine, 1), arms + 2

@@ -8,9 +8,9 @@ from byzmab.core.report import Floats, Report, Words
 
 
 @compiled
-def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
+def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Report) -> None:
     """The drawn agent's report."""
-    copied = int(notes[0, 0])
+    copied = int(scratch[0, 0])
     for arm in range(report.pulls.size):
         report.pulls[arm] = world.pulls[copied, arm]
         report.means[arm] = world.means[copied, arm]
@@ -20,6 +20,6 @@ def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, 
 class Mimic(Attack):
     """Resends the report of one normal agent, drawn each round."""
 
-    meet = staticmethod(pick_normal_agent)
+    start_round = staticmethod(pick_normal_agent)
     lie = staticmethod(lie)
     sees_edges = False

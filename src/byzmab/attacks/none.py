@@ -8,7 +8,7 @@ from byzmab.core.report import Floats, Report, Words
 
 
 @compiled
-def lie(world: World, sender: int, receiver: int, knobs: Floats, notes: Floats, rng: Words, report: Report) -> None:
+def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Report) -> None:
     """One's own tally."""
     for arm in range(report.pulls.size):
         report.pulls[arm] = world.pulls[sender, arm]

@@ -1,4 +1,4 @@
-"""Baselines: algorithms that the paper compares with, on the same boards, graphs and attacks."""
+"""Baselines: algorithms that the paper compares with, on the same graphs and under the same attacks."""
 
 from byzmab.baselines.base import Baseline
 from byzmab.baselines.consensus import Consensus

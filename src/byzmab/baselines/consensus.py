@@ -13,26 +13,26 @@ import numpy as np
 from numba import types
 
 from byzmab.baselines.base import Baseline, trimmed_sum
-from byzmab.core.board import BoardType, floats, integers, table, words
 from byzmab.core.compiler import compiled_as
 from byzmab.core.draws import below, fold
 from byzmab.core.policies.base import argmax_at_random
+from byzmab.engine.state import StateType, floats, integers, table, words
 
 
-@compiled_as(types.void(BoardType))
-def decide(board: Any) -> None:
+@compiled_as(types.void(StateType))
+def decide(state: Any) -> None:
     """A uniform arm of those that lag behind, else the largest z + √(4 ln t / (3 n))."""
-    agents, arms = board.agents, board.arms
-    pulls = table(board.pulls, agents, arms)
-    z = table(board.estimates, agents, arms)
-    most = table(board.weights, agents, arms)  # m
-    keys = words(board.policy_keys, agents)
-    choices = integers(board.choices, agents)
-    rng = words(board.rng, 1)
-    width = 4.0 / 3.0 * math.log(max(board.time, 1))
+    agents, arms = state.agents, state.arms
+    pulls = table(state.pulls, agents, arms)
+    z = table(state.estimates, agents, arms)
+    most = table(state.weights, agents, arms)  # m
+    keys = words(state.policy_keys, agents)
+    choices = integers(state.choices, agents)
+    rng = words(state.rng, 1)
+    width = 4.0 / 3.0 * math.log(max(state.time, 1))
     index = np.empty(arms)
     for agent in range(agents):
-        rng[0] = fold(keys[agent], board.time)
+        rng[0] = fold(keys[agent], state.time)
         lagging = 0
         for arm in range(arms):
             lagging += pulls[agent, arm] <= most[agent, arm] - arms
@@ -48,18 +48,18 @@ def decide(board: Any) -> None:
                 skip -= 1
 
 
-@compiled_as(types.void(BoardType))
-def update(board: Any) -> None:
+@compiled_as(types.void(StateType))
+def update(state: Any) -> None:
     """z ← average of own and surviving z + x̄(t+1) − x̄(t); m ← the most pulls heard of."""
-    agents, arms = board.agents, board.arms
-    pulls, means = table(board.pulls, agents, arms), table(board.means, agents, arms)
-    told_pulls = table(board.told_pulls, agents + board.lie_room, arms)
-    told_means = table(board.told_means, agents + board.lie_room, arms)
-    starts = integers(board.heard_starts, agents + 1)
-    rows = integers(board.heard_rows, board.heard_room)
-    heard = floats(board.heard_means, board.voices)
-    z, most = table(board.estimates, agents, arms), table(board.weights, agents, arms)
-    before = table(board.doubts, agents, arms)  # x̄(t)
+    agents, arms = state.agents, state.arms
+    pulls, means = table(state.pulls, agents, arms), table(state.means, agents, arms)
+    told_pulls = table(state.told_pulls, agents + state.lie_capacity, arms)
+    told_means = table(state.told_means, agents + state.lie_capacity, arms)
+    starts = integers(state.inbox_starts, agents + 1)
+    rows = integers(state.inbox_rows, state.inbox_capacity)
+    heard = floats(state.work_means, state.max_inbox)
+    z, most = table(state.estimates, agents, arms), table(state.weights, agents, arms)
+    before = table(state.doubts, agents, arms)  # x̄(t)
     for agent in range(agents):
         for arm in range(arms):
             count = 0
@@ -68,7 +68,7 @@ def update(board: Any) -> None:
                     most[agent, arm] = max(most[agent, arm], told_pulls[rows[entry], arm])
                     heard[count] = told_means[rows[entry], arm]
                     count += 1
-            total, kept = trimmed_sum(heard[:count], board.f)
+            total, kept = trimmed_sum(heard[:count], state.f)
             step = means[agent, arm] - before[agent, arm]
             z[agent, arm] = (z[agent, arm] + total) / (kept + 1) + step
             most[agent, arm] = max(most[agent, arm], pulls[agent, arm])

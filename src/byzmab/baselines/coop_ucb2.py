@@ -13,29 +13,29 @@ import numpy as np
 from numba import types
 
 from byzmab.baselines.base import Baseline, trimmed_sum
-from byzmab.core.board import Board, BoardType, floats, integers, table, words
 from byzmab.core.compiler import compiled_as
 from byzmab.core.draws import fold
 from byzmab.core.policies.base import argmax_at_random
+from byzmab.engine.state import NetworkState, StateType, floats, integers, table, words
 
 SIGMA = 0.5  # of rewards on [0, 1]
 GAMMA = 2.0
 
 
-@compiled_as(types.void(BoardType))
-def decide(board: Any) -> None:
+@compiled_as(types.void(StateType))
+def decide(state: Any) -> None:
     """n̂ ← P n̂, ŝ ← P ŝ, then the largest ŝ/n̂ + σ √(2γ (n̂ + √ln t) / (N n̂) · ln t / n̂)."""
-    agents, arms = board.agents, board.arms
-    told_pulls = table(board.told_pulls, agents + board.lie_room, arms)
-    told_means = table(board.told_means, agents + board.lie_room, arms)
-    starts = integers(board.heard_starts, agents + 1)
-    rows = integers(board.heard_rows, board.heard_room)
-    counts, sums = floats(board.heard_pulls, board.voices), floats(board.heard_means, board.voices)
-    mixed_sums, mixed_counts = table(board.estimates, agents, arms), table(board.weights, agents, arms)
-    keys = words(board.policy_keys, agents)
-    choices = integers(board.choices, agents)
-    rng = words(board.rng, 1)
-    log_time = math.log(max(board.time, 1))
+    agents, arms = state.agents, state.arms
+    told_pulls = table(state.told_pulls, agents + state.lie_capacity, arms)
+    told_means = table(state.told_means, agents + state.lie_capacity, arms)
+    starts = integers(state.inbox_starts, agents + 1)
+    rows = integers(state.inbox_rows, state.inbox_capacity)
+    counts, sums = floats(state.work_pulls, state.max_inbox), floats(state.work_means, state.max_inbox)
+    mixed_sums, mixed_counts = table(state.estimates, agents, arms), table(state.weights, agents, arms)
+    keys = words(state.policy_keys, agents)
+    choices = integers(state.choices, agents)
+    rng = words(state.rng, 1)
+    log_time = math.log(max(state.time, 1))
     most = 0
     for agent in range(agents):
         most = max(most, starts[agent + 1] - starts[agent])
@@ -50,27 +50,27 @@ def decide(board: Any) -> None:
                     sums[heard] = told_pulls[rows[entry], arm] * told_means[rows[entry], arm]
                     heard += 1
             own = told_pulls[agent, arm]
-            count, kept = trimmed_sum(counts[:heard], board.f)
-            total, _ = trimmed_sum(sums[:heard], board.f)
+            count, kept = trimmed_sum(counts[:heard], state.f)
+            total, _ = trimmed_sum(sums[:heard], state.f)
             rest = 1.0 - kept * share
             n = rest * own + share * count
             s = rest * own * told_means[agent, arm] + share * total
             mixed_counts[agent, arm], mixed_sums[agent, arm] = n, s
             width = 2.0 * GAMMA * (n + math.sqrt(log_time)) / (agents * n) * log_time / n
             index[arm] = s / n + SIGMA * math.sqrt(width)
-        rng[0] = fold(keys[agent], board.time)
+        rng[0] = fold(keys[agent], state.time)
         choices[agent] = argmax_at_random(index, rng)
 
 
-@compiled_as(types.void(BoardType))
-def update(board: Any) -> None:
+@compiled_as(types.void(StateType))
+def update(state: Any) -> None:
     """Tell n̂ + ξ and ŝ + r: what was mixed, with the pull just made and its reward."""
-    agents, arms = board.agents, board.arms
-    totals, before = table(board.totals, agents, arms), table(board.doubts, agents, arms)
-    sums, counts = table(board.estimates, agents, arms), table(board.weights, agents, arms)
-    told_pulls = table(board.told_pulls, agents, arms)
-    told_means = table(board.told_means, agents, arms)
-    choices = integers(board.choices, agents)
+    agents, arms = state.agents, state.arms
+    totals, before = table(state.totals, agents, arms), table(state.doubts, agents, arms)
+    sums, counts = table(state.estimates, agents, arms), table(state.weights, agents, arms)
+    told_pulls = table(state.told_pulls, agents, arms)
+    told_means = table(state.told_means, agents, arms)
+    choices = integers(state.choices, agents)
     for agent in range(agents):
         for arm in range(arms):
             count = counts[agent, arm] + (choices[agent] == arm)
@@ -86,6 +86,6 @@ class CoopUcb2(Baseline):
     decide = staticmethod(decide)
     update = staticmethod(update)
 
-    def begin(self, board: Board) -> None:
-        super().begin(board)
-        board["doubts"][:] = board["totals"]
+    def begin(self, state: NetworkState) -> None:
+        super().begin(state)
+        state["doubts"][:] = state["totals"]

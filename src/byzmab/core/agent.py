@@ -12,41 +12,24 @@
 """
 
 import json
-import math
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
-from byzmab.core.board import Board
+from byzmab.core.decide import DOUBTS, ESTIMATES, MEANS, PENDING, PULLS, UNSOUND, WEIGHTS, decision
 from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
+from byzmab.core.filters.base import NO_BELIEF
 from byzmab.core.filters.fates import Fate
 from byzmab.core.policies import POLICIES
-from byzmab.core.report import Belief, Report
+from byzmab.core.policies.base import NO_SUCH_ARM
+from byzmab.core.report import Belief, Floats, Report
+from byzmab.core.tally import Arm, Name, Tally, as_rows, checked_name, checked_report, checked_tally, checked_time
 
 FORMAT = 1  # of to_json
-MOST = 1_000_000  # arms, or f
-NEUTRAL = 0.5  # the estimate of an arm whose first reward is still to come
-Name = str | int
-Arm = Name
-
-
-class Tally:
-    """What an agent knows of one arm from its own pulls."""
-
-    __slots__ = ("pending", "pulls", "total")
-
-    def __init__(self, pulls: int = 0, total: float = 0.0, pending: int = 0) -> None:
-        self.pulls = pulls  # rewarded
-        self.total = total
-        self.pending = pending  # chosen, but not rewarded yet
-
-    @property
-    def mean(self) -> float:
-        """The sample mean; 0 before the first reward."""
-        return self.total / self.pulls if self.pulls else 0.0
+MOST = 1_000_000  # arms, f or neighbours
 
 
 class Agent:
@@ -55,7 +38,8 @@ class Agent:
     Arms are names or numbers; a single number M means the arms 0..M−1. Rewards may come late, in any order, or
     never; arms come and go; the newest report of each neighbour counts until it is forgotten. An arm never chosen is
     chosen first; t, in the width, counts the decisions after those. A pull without its reward yet counts in the
-    width, so that a burst of choices spreads over the arms, but neither in the estimate nor in reports.
+    width, so that a burst of choices spreads over the arms, but neither in the estimate nor in reports. `neighbours`
+    says how many neighbours to expect: a filter may count those that tell nothing on an arm against f.
     """
 
     def __init__(
@@ -66,6 +50,7 @@ class Agent:
         filter: Any = "trimmed",
         policy: Any = "ucb",
         seed: int = 0,
+        neighbours: int | None = None,
     ) -> None:
         arms = arms.tolist() if isinstance(arms, (np.generic, np.ndarray)) else arms
         numbered = isinstance(arms, int) and not isinstance(arms, bool) and 0 <= arms <= MOST
@@ -78,16 +63,22 @@ class Agent:
             raise BadInput(f"kappa {kappa!r} is not allowed; allowed: a number in [1, 2)")
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**64:
             raise BadInput(f"seed {seed!r} is not allowed; allowed: a whole number from 0 to 2**64 - 1")
-        self.f, self.kappa, self.seed = f, float(kappa), seed
+        if neighbours is not None and (
+            not isinstance(neighbours, int) or isinstance(neighbours, bool) or not 0 <= neighbours <= MOST
+        ):
+            raise BadInput(f"neighbours {neighbours!r} is not allowed; allowed: a whole number from 0 to {MOST}")
+        self.f, self.kappa, self.seed, self.neighbours = f, float(kappa), seed, neighbours
         self.filter, self.policy = FILTERS.resolve(filter), POLICIES.resolve(policy)
         self.time = 0  # t: decisions after the first pulls
-        self._believe, self._choose = self.filter.loop(), self.policy.loop()
-        self._tallies: dict[Arm, Tally] = {_checked_name("arm", name): Tally() for name in names}
+        self._decide = decision(self.filter, self.policy)
+        self._params = np.array(self.filter.params, np.float64), np.array(self.policy.params, np.float64)
+        self._rng = np.array([0, seed], np.uint64)
+        self._tallies: dict[Arm, Tally] = {checked_name("arm", name): Tally() for name in names}
         if len(self._tallies) < len(names):
             raise BadInput(f"arms {arms!r} is not allowed; allowed: two or more different names, or their number")
         self._retired: dict[Arm, Tally] = {}  # late rewards still count, should the arm come back
         self._inbox: dict[Name, Report] = {}
-        self._lay_board()
+        self._set_arrays()
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -103,21 +94,22 @@ class Agent:
     def estimates(self) -> dict[Arm, float]:
         """z of every arm, as they were at the latest choice."""
         if not self._believed:
-            self._update_belief()
-        return dict(zip(self._arms, self._board["estimates"][0].tolist(), strict=True))
+            self._update(pick=False)
+        return dict(zip(self._arms, self._own[ESTIMATES].tolist(), strict=True))
 
     def select(self) -> Arm:
         """Choose an arm to pull."""
-        self._update_belief()
-        if self._unpulled:
-            arm = next(iter(self._unpulled))
-            del self._unpulled[arm]
-        else:
-            self._choose(self._board.record)
-            arm = self._arms[self._choices[0]]
+        unpulled = next(iter(self._unpulled), None)
+        if unpulled is None:
+            arm = self._arms[self._update(pick=True)]
             self.time += 1
-        self._tallies[arm].pending += 1
-        self._pending += 1
+        else:
+            self._update(pick=False)
+            arm = unpulled
+            del self._unpulled[arm]
+        tally = self._tallies[arm]
+        tally.pending += 1
+        self._own_pending[self._indices[arm]] = tally.pending
         return arm
 
     def reward(self, arm: Arm, value: float) -> None:
@@ -128,11 +120,11 @@ class Agent:
         self._settle(arm, tally)
         tally.pulls += 1
         tally.total += float(value)
-        place = self._places.get(arm)
-        if place is not None:
+        index = self._indices.get(arm)
+        if index is not None:
             self._unpulled.pop(arm, None)
-            self._own_pulls[place] = tally.pulls
-            self._own_means[place] = tally.total / tally.pulls
+            self._own_pulls[index] = tally.pulls
+            self._own_means[index] = tally.total / tally.pulls
 
     def give_up(self, arm: Arm) -> None:
         """Wait no longer for the reward of a pull: it counts as if the arm had not been chosen."""
@@ -157,53 +149,55 @@ class Agent:
 
     def hear(self, sender: Name, report: Report) -> None:
         """Keep a neighbour's newest report; arms that only one side knows are left out."""
-        self._inbox[_checked_name("sender", sender)] = checked(report, self._arms)
-        self._seats.setdefault(sender, len(self._seats))
-        if len(self._seats) > self._board.record["voices"]:
-            self._lay_board()
-        else:
-            self._seat(sender)
+        self._inbox[checked_name("sender", sender)] = checked_report(report, self._arms)
+        if sender not in self._rows_of:
+            self._rows_of[sender] = len(self._rows_of)
+            if len(self._rows_of) > self._told.shape[1]:
+                self._set_arrays()
+            self._rows = np.arange(len(self._rows_of), dtype=np.uint64)
+        self._write(sender)
 
     def forget(self, sender: Name) -> None:
         """Drop a neighbour's report: from now on it is silent."""
         if self._inbox.pop(sender, None) is not None:
-            self._lay_board()
+            self._set_arrays()
 
     def belief(self) -> Belief:
         """What the agent holds true of its arms now."""
-        self._update_belief()
-        return Belief(*(self._board[name][0].copy() for name in ("estimates", "weights", "doubts")))
+        self._update(pick=False)
+        return Belief(*self._own[[ESTIMATES, WEIGHTS, DOUBTS]])
 
     def explain(self) -> dict[Name, dict[Arm, Fate]]:
         """What becomes of each neighbour's report on each arm; an arm without a reward of one's own hears nobody."""
-        seats = len(self._seats)
-        pulls, means = (self._board[name][1 : 1 + seats] for name in ("told_pulls", "told_means"))
+        pulls, means = self._told[:, : len(self._rows_of)]
         columns = [
-            self.filter.fates(own, mean, pulls[:, place], means[:, place], self.f, self.kappa, self.time)
+            self.filter.fates(
+                own, mean, pulls[:, arm], means[:, arm], self.f, self.kappa, self.time, self._silent(pulls[:, arm])
+            )
             if own
-            else [Fate.UNUSED if heard else Fate.SILENT for heard in pulls[:, place]]
-            for place, (own, mean) in enumerate(zip(self._own_pulls, self._own_means, strict=True))
+            else [Fate.UNUSED if heard else Fate.SILENT for heard in pulls[:, arm]]
+            for arm, (own, mean) in enumerate(zip(self._own_pulls, self._own_means, strict=True))
         ]
         return {
-            sender: {arm: column[seat] for arm, column in zip(self._arms, columns, strict=True)}
-            for sender, seat in self._seats.items()
+            sender: {arm: column[row] for arm, column in zip(self._arms, columns, strict=True)}
+            for sender, row in self._rows_of.items()
         }
 
     def add_arm(self, arm: Arm) -> None:
         """Start to use an arm, with what is known of it if it was in use before."""
-        if _checked_name("arm", arm) in self._tallies:
+        if checked_name("arm", arm) in self._tallies:
             raise BadInput(f"arm {arm!r} is in use already; allowed: a new name, or a retired one")
         self._tallies[arm] = self._retired.pop(arm) if arm in self._retired else Tally()
-        self._lay_board()
+        self._set_arrays()
 
     def retire_arm(self, arm: Arm) -> None:
         """Stop using an arm; rewards still to come are counted, in case it comes back."""
-        if _checked_name("arm", arm) not in self._tallies:
+        if checked_name("arm", arm) not in self._tallies:
             raise self._no_arm(arm)
         if len(self._tallies) <= 2:
             raise BadInput(f"arm {arm!r} cannot be retired; allowed: while more than two arms are in use")
         self._retired[arm] = self._tallies.pop(arm)
-        self._lay_board()
+        self._set_arrays()
 
     def to_json(self) -> str:
         """The whole state, from which an agent goes on as if it had never stopped."""
@@ -215,9 +209,10 @@ class Agent:
                 "filter": FILTERS.name_of(self.filter),
                 "policy": POLICIES.name_of(self.policy),
                 "seed": self.seed,
+                "neighbours": self.neighbours,
                 "time": self.time,
-                "arms": _as_rows(self._tallies),
-                "retired": _as_rows(self._retired),
+                "arms": as_rows(self._tallies),
+                "retired": as_rows(self._retired),
                 "inbox": [
                     [sender, list(report.arms), report.pulls.tolist(), report.means.tolist()]
                     for sender, report in self._inbox.items()
@@ -233,14 +228,15 @@ class Agent:
             if state["format"] != FORMAT:
                 raise BadInput(f"agent state of format {state['format']!r} is not understood; allowed: {FORMAT}")
             names = [row[0] for row in state["arms"]]
-            agent = cls(names, *(state[key] for key in ("f", "kappa", "filter", "policy", "seed")))
-            agent.time = _checked_time(state["time"])
-            agent._tallies = {row[0]: _checked_tally(*row[1:]) for row in state["arms"]}
-            agent._retired = {_checked_name("arm", row[0]): _checked_tally(*row[1:]) for row in state["retired"]}
+            settings = {key: state[key] for key in ("f", "kappa", "filter", "policy", "seed")}
+            agent = cls(names, **settings, neighbours=state.get("neighbours"))
+            agent.time = checked_time(state["time"])
+            agent._tallies = {row[0]: checked_tally(*row[1:]) for row in state["arms"]}
+            agent._retired = {checked_name("arm", row[0]): checked_tally(*row[1:]) for row in state["retired"]}
             for sender, arms, pulls, means in state["inbox"]:
                 report = Report(np.array(pulls, float), np.array(means, float), tuple(arms))
-                agent._inbox[_checked_name("sender", sender)] = checked(report, tuple(arms))
-            agent._lay_board()
+                agent._inbox[checked_name("sender", sender)] = checked_report(report, tuple(arms))
+            agent._set_arrays()
         except BadInput:
             raise
         except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
@@ -251,121 +247,65 @@ class Agent:
         """One pull is pending no longer."""
         if tally.pending:
             tally.pending -= 1
-            self._pending -= arm in self._tallies
+            index = self._indices.get(arm)
+            if index is not None:
+                self._own_pending[index] = tally.pending
 
     def _no_arm(self, arm: Arm) -> BadInput:
         return BadInput(f"arm {arm!r} does not exist; allowed: {', '.join(map(repr, self._tallies))}")
 
-    def _lay_board(self) -> None:
-        """Lay out the board anew: a network of one, whose inbox is read from rows 1, 2, …"""
-        self._arms = tuple(self._tallies)
-        self._places = {arm: place for place, arm in enumerate(self._arms)}
-        self._unpulled = {arm: None for arm, tally in self._tallies.items() if not tally.pulls + tally.pending}
-        self._pending = sum(tally.pending for tally in self._tallies.values())
-        self._seats = {sender: seat for seat, sender in enumerate(self._inbox)}
-        arms, voices = len(self._arms), max(8, 2 * len(self._seats))
-        self._board = board = Board(
-            agents=1,
-            arms=arms,
-            f=self.f,
-            consistency=self.filter.consistency,
-            history=1,
-            lie_room=voices,
-            heard_room=voices,
-            voices=voices,
-        )
-        for name in ("told_pulls", "told_means"):
-            board.lay(name, np.zeros((1 + voices, arms)))
-        for name in ("estimates", "weights", "doubts"):
-            board.lay(name, np.zeros((1, arms)))
-        for name in ("heard_pulls", "heard_means"):
-            board.lay(name, np.zeros(voices))
-        board.lay("pulls", board["told_pulls"][:1])
-        board.lay("means", board["told_means"][:1])
-        board.lay("news", np.zeros(1 + voices))
-        board.lay("heard_starts", [0, len(self._seats)])
-        board.lay("heard_rows", 1 + np.arange(voices))
-        board.lay("kappas", [self.kappa])
-        board.lay("policy_keys", np.array([self.seed], np.uint64))
-        board.lay("choices", [0])
-        board.lay("rng", [0])
-        self._believed = False  # on this board
-        self._own_pulls, self._own_means = board["pulls"][0], board["means"][0]
-        self._choices = board["choices"]
-        self._own_pulls[:] = [tally.pulls for tally in self._tallies.values()]
-        self._own_means[:] = [tally.mean for tally in self._tallies.values()]
-        for sender in self._inbox:
-            self._seat(sender)
+    def _silent(self, pulls: Floats) -> int:
+        """How many expected neighbours told nothing on an arm."""
+        return max(0, (self.neighbours or 0) - int((pulls > 0.0).sum()))
 
-    def _seat(self, sender: Name) -> None:
+    def _set_arrays(self) -> None:
+        """Set up the arrays of `decide` anew, from tallies and inbox."""
+        self._arms = tuple(self._tallies)
+        self._indices = {arm: index for index, arm in enumerate(self._arms)}
+        self._unpulled = {arm: None for arm, tally in self._tallies.items() if not tally.pulls + tally.pending}
+        self._rows_of = {sender: row for row, sender in enumerate(self._inbox)}
+        self._rows = np.arange(len(self._rows_of), dtype=np.uint64)
+        arms, capacity = len(self._arms), max(8, 2 * len(self._rows_of))
+        self._own: Floats = np.zeros((6, arms))
+        self._told: Floats = np.zeros((2, capacity, arms))
+        self._work: Floats = np.zeros((2, capacity))
+        self._own_pulls, self._own_means, self._own_pending = (self._own[row] for row in (PULLS, MEANS, PENDING))
+        self._believed = False  # on these arrays
+        for index, tally in enumerate(self._tallies.values()):
+            self._own[:3, index] = tally.pulls, tally.mean, tally.pending
+        for sender in self._inbox:
+            self._write(sender)
+
+    def _write(self, sender: Name) -> None:
         """Write a neighbour's report into its row, arm by arm."""
-        report, seat = self._inbox[sender], self._seats[sender]
-        board = self._board
-        board["heard_starts"][1] = len(self._seats)
-        pulls, means = board["told_pulls"][1 + seat], board["told_means"][1 + seat]
+        report = self._inbox[sender]
+        pulls, means = self._told[:, self._rows_of[sender]]
         if report.arms == self._arms:
             pulls[:], means[:] = report.pulls, report.means
             return
         pulls[:] = 0.0
         for arm, count, mean in zip(report.arms, report.pulls, report.means, strict=True):
-            place = self._places.get(arm)
-            if place is not None:
-                pulls[place], means[place] = count, mean
+            index = self._indices.get(arm)
+            if index is not None:
+                pulls[index], means[index] = count, mean
 
-    def _update_belief(self) -> None:
-        record = self._board.record
-        record["time"] = self.time
+    def _update(self, pick: bool) -> int:
+        """Believe anew of all arms, and choose one where asked to."""
         self._believed = True
-        self._believe(record)
-        if not self._pending and not self._unpulled:
-            return
-        # w = n / g with n the rewarded pulls; in the width, pending ones count too
-        weights, estimates = self._board["weights"][0], self._board["estimates"][0]
-        for place, tally in enumerate(self._tallies.values()):
-            if not tally.pulls:
-                estimates[place], weights[place] = NEUTRAL, tally.pending
-                self._board["doubts"][0, place] = 0.0
-            elif tally.pending:
-                weights[place] *= 1.0 + tally.pending / tally.pulls
-
-
-def _checked_name(what: str, name: Any) -> Name:
-    if not isinstance(name, (str, int)) or isinstance(name, bool):
-        raise BadInput(f"{what} {name!r} is not allowed; allowed: a name or a whole number")
-    return name
-
-
-def _checked_time(time: Any) -> int:
-    if not isinstance(time, int) or not 0 <= time < 2**62:
-        raise ValueError(f"time {time!r} is not a whole number of at least 0")
-    return time
-
-
-def _checked_tally(pulls: Any, total: Any, pending: Any) -> Tally:
-    whole = all(isinstance(count, int) and 0 <= count < 2**53 for count in (pulls, pending))
-    if not whole or not isinstance(total, (int, float)) or not 0.0 <= total <= pulls * (1.0 + 1e-9):
-        raise ValueError(f"{pulls!r} pulls with {total!r} of reward and {pending!r} pending are no tally")
-    return Tally(pulls, float(total), pending)
-
-
-def _as_rows(tallies: dict[Arm, Tally]) -> list[list[Any]]:
-    return [[arm, tally.pulls, tally.total, tally.pending] for arm, tally in tallies.items()]
-
-
-def checked(report: Report, arms: tuple[Arm, ...]) -> Report:
-    """A copy of a report with its arms named, or BadInput if it is none."""
-    if not isinstance(report, Report):
-        raise BadInput(f"report {report!r} is not allowed; allowed: a Report")
-    try:
-        names = tuple(_checked_name("arm", name) for name in report.arms) or arms
-        pulls, means = np.array(report.pulls, np.float64), np.array(report.means, np.float64)
-    except (TypeError, ValueError):
-        raise BadInput("report is not allowed; allowed: numbers of pulls and means") from None
-    if pulls.shape != (len(names),) or means.shape != (len(names),) or len(set(names)) < len(names):
-        raise BadInput(f"report on {pulls.size} pulls and {means.size} means is not allowed; allowed: one each per arm")
-    for count, mean in zip(pulls.tolist(), means.tolist(), strict=True):
-        if not (0.0 <= count < math.inf and 0.0 <= mean <= 1.0):
-            raise BadInput(
-                f"report of {count!r} pulls with mean {mean!r} is not allowed; allowed: pulls ≥ 0, mean in [0, 1]"
-            )
-    return Report(pulls, means, names)
+        arm: int = self._decide(
+            self._own,
+            self._told,
+            self._work,
+            *self._params,
+            self._rows,
+            self._rng,
+            self.filter.consistency,
+            self.f,
+            self.kappa,
+            self.time,
+            self.neighbours or 0,
+            pick,
+        )
+        if arm < 0:
+            raise BadInput(NO_BELIEF if arm == UNSOUND else NO_SUCH_ARM)
+        return arm

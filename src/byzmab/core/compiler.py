@@ -20,9 +20,6 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import event
-from numba.core.errors import NumbaError
-
-from byzmab.core.errors import BadInput
 
 PACKAGE = Path(__file__).resolve().parents[1]
 MARKER = ".byzmab-machine-code"
@@ -31,17 +28,17 @@ UNUSED_DAYS = 14  # machine code of another version that nobody loaded for so lo
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def source_digest(*places: str) -> str:
-    """A digest of the package's source, all of it or what lies at some places in it."""
+def source_digest(*paths: str) -> str:
+    """A digest of the package's source: all of it, or the files and directories at some paths in it."""
     digest = hashlib.sha256()
-    for path in sorted(file for place in places or ("",) for file in _sources(PACKAGE / place)):
+    for path in sorted(file for start in paths or ("",) for file in _sources(PACKAGE / start)):
         digest.update(str(path.relative_to(PACKAGE)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _sources(place: Path) -> Iterable[Path]:
-    return place.rglob("*.py") if place.is_dir() else [place]
+def _sources(path: Path) -> Iterable[Path]:
+    return path.rglob("*.py") if path.is_dir() else [path]
 
 
 def _cache_root() -> Path:
@@ -71,7 +68,8 @@ def prune(mine: Path) -> None:
             shutil.rmtree(marker.parent, ignore_errors=True)
 
 
-CACHE = open_cache(source_digest())
+# code with bounds checks, under NUMBA_BOUNDSCHECK=1, is kept apart: numba itself would mix the two
+CACHE = open_cache(source_digest() + ("-checked" if numba.config.BOUNDSCHECK == 1 else ""))
 
 
 @contextmanager
@@ -86,8 +84,9 @@ def _caching_in(directory: Path) -> Iterator[None]:
 
 
 def is_ours(function: Callable[..., Any]) -> bool:
-    """Whether a function was written in this package, so that its machine code may be kept."""
-    return PACKAGE in Path(function.__code__.co_filename).resolve().parents
+    """Whether a function, and all that was put into it, was written in this package, so that its code may be kept."""
+    inside = getattr(function, "specialized_with", ())
+    return PACKAGE in Path(function.__code__.co_filename).resolve().parents and all(map(is_ours, inside))
 
 
 def _compile(function: Callable[..., Any], cache: bool, *signature: Any, inline: bool = False) -> Any:
@@ -96,12 +95,12 @@ def _compile(function: Callable[..., Any], cache: bool, *signature: Any, inline:
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function to machine code when it is first called, and into the loops that call it."""
+    """Compile a function when it is first called, and inline it into the loops that call it."""
     return _compile(function, is_ours(function), inline=True)  # type: ignore[no-any-return]
 
 
-def compiled_apart(function: Function) -> Function:
-    """The same for a large function, which stays one: compiling takes less long, and a call costs a little."""
+def compiled_noinline(function: Function) -> Function:
+    """The same for a large function, which is not inlined: compiling takes less long, and a call costs a little."""
     return _compile(function, is_ours(function))  # type: ignore[no-any-return]
 
 
@@ -110,29 +109,27 @@ def compiled_as(signature: Any) -> Callable[[Function], Function]:
     return lambda function: _compile(function, is_ours(function), signature)
 
 
-def weave(template: Callable[..., Any], signature: Any, **parts: Any) -> Any:
-    """Compile a copy of `template` in which the global names of `parts` stand for the given compiled functions.
+def specialize(template: Callable[..., Any], signature: Any = None, **functions: Any) -> Any:
+    """Compile a copy of `template` in which the given compiled functions stand in place of its globals of that name.
 
-    This is how a plug-in's small function gets inlined into a loop of ours. numba can also take functions
-    as arguments or from a closure, but then finds nothing in its cache in the next process.
+    This is how a plug-in's small function gets inlined into a loop of ours. With a signature the copy is compiled,
+    or loaded, at once; without one it is inlined into a copy of another template. numba can also take functions as
+    arguments or from a closure, but then finds nothing in its cache in the next process.
     """
-    for name, part in parts.items():
-        if not hasattr(part, "py_func"):
-            raise BadInput(
-                f"plug-in function {name} {part!r} is not compiled; allowed: a function under @byzmab.compiled"
-            )
-    sources = [part.py_func for part in parts.values()]
-    name = "_".join([template.__name__, *(f"{source.__module__}.{source.__qualname__}" for source in sources)])
-    copy = python_types.FunctionType(template.__code__, {**template.__globals__, **parts}, name)
+    sources = [function.py_func for function in functions.values()]
+    name = "_".join([template.__name__, *map(_full_name, sources)])
+    copy = python_types.FunctionType(template.__code__, {**template.__globals__, **functions}, name)
     copy.__qualname__ = name
-    try:
-        return _compile(copy, all(map(is_ours, sources)), signature)
-    except NumbaError as error:
-        reasons = [line.strip() for line in str(error).splitlines() if line.strip()]
-        reason = next((line for line in reasons if "Error" in line or "must" in line), reasons[0] if reasons else "")
-        theirs = [source for source in sources if not is_ours(source)] or sources
-        where = ", ".join(f"{source.__name__} in {source.__code__.co_filename}" for source in theirs)
-        raise BadInput(f"plug-in function {where} cannot be compiled: {reason or type(error).__name__}") from error
+    copy.specialized_with = sources  # type: ignore[attr-defined]
+    if signature is None:
+        return _compile(copy, False, inline=True)
+    return _compile(copy, is_ours(copy), signature)
+
+
+def _full_name(function: Callable[..., Any]) -> str:
+    """A name that no other function has; a specialized copy is named by what was put into it."""
+    inside = getattr(function, "specialized_with", ())
+    return "_".join(map(_full_name, inside)) or f"{function.__module__}.{function.__qualname__}"
 
 
 class _Notice(event.Listener):  # type: ignore[misc]

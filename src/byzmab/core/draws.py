@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from byzmab.core.compiler import compiled, compiled_apart
+from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.report import Floats, Integers, Words
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -77,14 +77,14 @@ def below(rng: Words, bound: int) -> int:
     return int(uniform(rng) * bound)
 
 
-@compiled_apart
+@compiled_noinline
 def normal(rng: Words) -> float:
     """A standard normal number (Box & Muller 1958)."""
     radius = math.sqrt(-2.0 * math.log(1.0 - uniform(rng)))
     return radius * math.cos(2.0 * math.pi * uniform(rng))
 
 
-@compiled_apart
+@compiled_noinline
 def gamma(rng: Words, shape: float) -> float:
     """A Gamma(shape, 1) number (Marsaglia & Tsang 2000)."""
     boost = 1.0
@@ -100,7 +100,7 @@ def gamma(rng: Words, shape: float) -> float:
             return boost * d * v
 
 
-@compiled_apart
+@compiled_noinline
 def beta(rng: Words, a: float, b: float) -> float:
     """A Beta(a, b) number."""
     x = gamma(rng, a)
@@ -114,7 +114,7 @@ def beta(rng: Words, a: float, b: float) -> float:
 def keep_some(rng: Words, items: Integers, count: int) -> None:
     """Move `count` of the items, drawn without replacement, to the front in their order (Knuth's algorithm S)."""
     kept = 0
-    for place in range(items.size):
-        if uniform(rng) * (items.size - place) < count - kept:
-            items[kept] = items[place]
+    for item in range(items.size):
+        if uniform(rng) * (items.size - item) < count - kept:
+            items[kept] = items[item]
             kept += 1

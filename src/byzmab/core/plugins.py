@@ -5,7 +5,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -16,7 +16,10 @@ FILE_MODULE = "byzmab_plugin_"  # how the names of modules begin that were loade
 
 @dataclass(frozen=True)
 class Plugin:
-    """A named part of an experiment, with parameters that can be written after a colon."""
+    """A named part of an experiment, whose fields are its parameters: they can be written after a colon.
+
+    `ucb:0.25` gives them by position, `ucb:alpha=0.25` by name; those not given keep their defaults.
+    """
 
     kind: ClassVar[str]
     function: ClassVar[str]  # the compiled function that it cannot do without
@@ -24,36 +27,65 @@ class Plugin:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Make one from the text after its name's colon: numbers for its fields; empty where there was none."""
-        places = fields(cls)
-        parts = text.split(",") if text else []
+        """Make one from the text after its name's colon; empty where there was none."""
         try:
-            if len(parts) > len(places):
-                raise ValueError
-            return cls(
-                *(
-                    int(part) if place.type in (int, "int") else float(part)
-                    for part, place in zip(parts, places, strict=False)
-                )
-            )
+            return cls(**cls._values(text))
         except BadInput:
             raise
         except (TypeError, ValueError):
             raise cls.misunderstood(text) from None
 
     @classmethod
+    def _values(cls, text: str) -> dict[str, int | float]:
+        """The numbers in a text, by the name of their field; ValueError where it is not understood."""
+        known = {item.name: item for item in fields(cls)}
+        values: dict[str, int | float] = {}
+        by_name = False  # from the first name on, all have theirs
+        for number, part in enumerate(text.split(",") if text else []):
+            name, equals, value = (words.strip() for words in part.partition("="))
+            by_name |= bool(equals)
+            if not by_name:
+                name, value = list(known)[number] if number < len(known) else "", part
+            if name not in known or name in values or by_name != bool(equals):
+                raise ValueError(part)
+            values[name] = int(value) if known[name].type in (int, "int") else float(value)
+        return values
+
+    @classmethod
     def misunderstood(cls, text: Any) -> BadInput:
         """The error for parameters that are not allowed."""
-        return BadInput(f"{cls.kind} parameters {text!r} are not understood; allowed: {cls.parameters or 'none'}")
+        return BadInput(f"{cls.kind} parameters {text!r} are not understood; allowed: {cls.allowed() or 'none'}")
+
+    @classmethod
+    def allowed(cls) -> str:
+        """What may stand after the colon: `parameters`, or the fields with their defaults."""
+        given = (f"{item.name}={_shown(item.default)}" for item in fields(cls) if isinstance(item.default, int | float))
+        required = (f"{item.name}=…" for item in fields(cls) if item.default is MISSING)
+        return cls.parameters or ", ".join([*required, *given])
 
     def to_text(self) -> str:
-        """The text from which `from_text` makes the same again."""
-        return ",".join(str(getattr(self, place.name)) for place in fields(self))
+        """The shortest text from which `from_text` makes the same again: only what differs from the defaults."""
+        items = fields(self)
+        told = [(item.name, _shown(getattr(self, item.name))) for item in items if self._differs(item)]
+        if [name for name, _ in told] == [item.name for item in items[: len(told)]]:
+            return ",".join(value for _, value in told)
+        return ",".join(f"{name}={value}" for name, value in told)
+
+    def _differs(self, item: Field[Any]) -> bool:
+        return item.default is MISSING or getattr(self, item.name) != item.default
 
     @property
-    def knobs(self) -> tuple[float, ...]:
+    def params(self) -> tuple[float, ...]:
         """The parameters as the compiled functions get them: numbers, in the order of the fields."""
-        return tuple(float(getattr(self, field.name)) for field in fields(self))
+        try:
+            return tuple(float(getattr(self, item.name)) for item in fields(self))
+        except (TypeError, ValueError):
+            raise BadInput(f"{self.kind} {self!r} has a field that is no number; allowed: numbers") from None
+
+
+def _shown(value: Any) -> str:
+    """A parameter as short text: 2.0 is 2."""
+    return repr(value).removesuffix(".0")
 
 
 class Registry:
@@ -64,7 +96,7 @@ class Registry:
         self.entries = dict(entries)
 
     def resolve(self, wanted: Any) -> Any:
-        """The plug-in that is meant by an instance, a class, a name or the place of a user's own class."""
+        """The plug-in that is meant by an instance, a class, a name, or `file.py:Name` of a user's own class."""
         if isinstance(wanted, self.base):
             return wanted
         if isinstance(wanted, type) and issubclass(wanted, self.base):
@@ -88,14 +120,14 @@ class Registry:
     def _unknown(self, wanted: str) -> BadInput:
         return BadInput(f"{unknown(self.base.kind, wanted, self.entries)}, or your own as file.py:Name")
 
-    def _load(self, wanted: str, place: str, class_name: str) -> type[Plugin]:
-        module = _import(f"{self.base.kind} {wanted!r}", place)
+    def _load(self, wanted: str, where: str, class_name: str) -> type[Plugin]:
+        module = _import(f"{self.base.kind} {wanted!r}", where)
         if module is None:
             raise self._unknown(wanted)
         found = getattr(module, class_name, None)
         if not (isinstance(found, type) and issubclass(found, self.base)):
             base = f"byzmab.{self.base.__name__}"
-            raise BadInput(f"{self.base.kind} {wanted!r}: {place} has no class {class_name!r} derived from {base}")
+            raise BadInput(f"{self.base.kind} {wanted!r}: {where} has no class {class_name!r} derived from {base}")
         if not hasattr(found, self.base.function):
             raise BadInput(f"{self.base.kind} {wanted!r}: {class_name} has no function {self.base.function!r}")
         return found
@@ -108,13 +140,13 @@ class Registry:
         return f"{name}:{text}" if text else name
 
 
-def _import(what: str, place: str) -> Any:
+def _import(what: str, where: str) -> Any:
     """Import a user's module, by file or by name, the current directory first; None if there is none."""
-    path = Path(place if place.endswith(".py") else f"{place.replace('.', '/')}.py").absolute()
-    if "\0" in place or (place.endswith(".py") and not path.is_file()):
-        raise BadInput(f"{what}: there is no file {place!r}")
+    path = Path(where if where.endswith(".py") else f"{where.replace('.', '/')}.py").absolute()
+    if "\0" in where or (where.endswith(".py") and not path.is_file()):
+        raise BadInput(f"{what}: there is no file {where!r}")
     if not path.is_file():
-        return _execute(what, place, lambda: importlib.import_module(place)) if _exists(what, place) else None
+        return _execute(what, where, lambda: importlib.import_module(where)) if _exists(what, where) else None
     # a name of its own, so that a file called like a module of Python's or ours takes nobody's place
     name = f"{FILE_MODULE}{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
     stamp = path.stat().st_mtime_ns
@@ -128,21 +160,21 @@ def _import(what: str, place: str) -> Any:
     module.__byzmab_stamp__ = stamp  # type: ignore[attr-defined]
     sys.modules[name] = module
     loader = spec.loader
-    _execute(what, place, lambda: loader.exec_module(module))
+    _execute(what, where, lambda: loader.exec_module(module))
     return module
 
 
-def _exists(what: str, place: str) -> bool:
+def _exists(what: str, where: str) -> bool:
     try:
-        return importlib.util.find_spec(place) is not None
+        return importlib.util.find_spec(where) is not None
     except (ImportError, ValueError):
         return False
     except Exception as error:
-        raise BadInput(f"{what}: importing {place} failed: {type(error).__name__}: {error}") from error
+        raise BadInput(f"{what}: importing {where} failed: {type(error).__name__}: {error}") from error
 
 
-def _execute(what: str, place: str, load: Callable[[], Any]) -> Any:
+def _execute(what: str, where: str, load: Callable[[], Any]) -> Any:
     try:
         return load()
     except (Exception, SystemExit) as error:
-        raise BadInput(f"{what}: importing {place} failed: {type(error).__name__}: {error}") from error
+        raise BadInput(f"{what}: importing {where} failed: {type(error).__name__}: {error}") from error

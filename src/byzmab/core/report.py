@@ -20,6 +20,32 @@ class Report(NamedTuple):
     arms: tuple[Any, ...] = ()  # which arms, in this order; empty: the hearer's own, in its order
 
 
+class Heard(NamedTuple):
+    """All that a filter is given to believe something of one arm."""
+
+    pulls: Floats  # n_j of the reports on the arm: those with a pull and, with consistency, those that pass step A
+    means: Floats  # x̄_j of the same
+    own_pulls: float  # n_i
+    own_mean: float  # x̄_i
+    f: int  # upper bound on Byzantine neighbours
+    kappa: float  # κ_i
+    time: int  # t
+    silent: int  # expected neighbours that told nothing on the arm; 0 where nobody in particular is expected
+    params: Floats  # the filter's parameters, in the order of its fields
+
+
+class Middle(NamedTuple):
+    """Reports between the lowest and the highest ones, told together: see `Filter.believe_dense`."""
+
+    size: int
+    means: float  # Σ x̄_j
+    pulls: float  # Σ c_j: every count capped at one's own, c_j = min(n_j, n_i)
+    rewards: float  # Σ c_j x̄_j
+
+
+NO_MIDDLE = Middle(0, 0.0, 0.0, 0.0)
+
+
 class Belief(NamedTuple):
     """What an agent holds true of every arm after filtering."""
 

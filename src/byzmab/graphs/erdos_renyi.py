@@ -14,9 +14,9 @@ SPARSE = 0.15  # below this, one logarithm per edge is cheaper than one draw per
 
 
 @compiled
-def some(receiver: int, agents: int, byzantine: int, knobs: Floats, rng: Words, out: Integers) -> int:
+def some(receiver: int, agents: int, byzantine: int, params: Floats, rng: Words, out: Integers) -> int:
     """Each other agent with probability q; sparse graphs skip from edge to edge, O(edges)."""
-    q = knobs[0]
+    q = params[0]
     count = 0
     if q >= SPARSE:
         key = rng[0]
@@ -25,14 +25,14 @@ def some(receiver: int, agents: int, byzantine: int, knobs: Floats, rng: Words, 
             count += (unit(fold(key, other)) < q) & (other != receiver)
     elif q > 0.0:
         scale = 1.0 / math.log1p(-q)
-        place = 0.0  # a float, which no tiny q can make overflow
+        position = 0.0  # a float, which no tiny q can make overflow
         while True:
-            place += np.floor(math.log(1.0 - uniform(rng)) * scale)  # geometric: absent edges before the next one
-            if place >= agents - 1:
+            position += np.floor(math.log(1.0 - uniform(rng)) * scale)  # geometric: absent edges before the next one
+            if position >= agents - 1:
                 break
-            out[count] = int(place) if place < receiver else int(place) + 1
+            out[count] = int(position) if position < receiver else int(position) + 1
             count += 1
-            place += 1.0
+            position += 1.0
     return count
 
 

@@ -17,11 +17,11 @@ FIRMS = "1-3 1-4 1-5 1-6 2-7 2-8 2-9 2-10 3-4 3-5 3-6 4-5 4-6 5-6 7-8 7-9 7-10 8
 
 
 @compiled
-def as_listed(receiver: int, agents: int, byzantine: int, knobs: Floats, rng: Words, out: Integers) -> int:
-    """Read the neighbours off the knobs: where each agent's begin, then all of them."""
-    first, end = int(knobs[receiver]), int(knobs[receiver + 1])
-    for place in range(first, end):
-        out[place - first] = int(knobs[agents + 1 + place])
+def as_listed(receiver: int, agents: int, byzantine: int, params: Floats, rng: Words, out: Integers) -> int:
+    """Read the neighbours off the parameters: where each agent's begin, then all of them."""
+    first, end = int(params[receiver]), int(params[receiver + 1])
+    for edge in range(first, end):
+        out[edge - first] = int(params[agents + 1 + edge])
     return end - first
 
 
@@ -34,7 +34,7 @@ class Given(Graph):
     source: str = ""
 
     @property
-    def knobs(self) -> tuple[float, ...]:
+    def params(self) -> tuple[float, ...]:
         starts = [0]
         for names in self.listed:
             starts.append(starts[-1] + len(names))

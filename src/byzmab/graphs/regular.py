@@ -11,18 +11,18 @@ from byzmab.graphs.base import Graph
 
 
 @compiled
-def everyone(receiver: int, agents: int, byzantine: int, knobs: Floats, rng: Words, out: Integers) -> int:
+def everyone(receiver: int, agents: int, byzantine: int, params: Floats, rng: Words, out: Integers) -> int:
     """All other agents."""
-    for place in range(agents - 1):
-        out[place] = place if place < receiver else place + 1
+    for other in range(agents - 1):
+        out[other] = other if other < receiver else other + 1
     return agents - 1
 
 
 @compiled
-def on_both_sides(receiver: int, agents: int, byzantine: int, knobs: Floats, rng: Words, out: Integers) -> int:
+def on_both_sides(receiver: int, agents: int, byzantine: int, params: Floats, rng: Words, out: Integers) -> int:
     """The agents at most half the degree away on the ring."""
-    reach = int(knobs[0]) // 2
-    # places within reach, those that wrap around first or last so that the list ascends
+    reach = int(params[0]) // 2
+    # agents within reach, those that wrap around first or last so that the list ascends
     first, last = receiver - reach, receiver + reach
     count = 0
     for other in range(last - agents + 1):
@@ -39,11 +39,11 @@ def on_both_sides(receiver: int, agents: int, byzantine: int, knobs: Floats, rng
 
 
 @compiled
-def around_the_hub(receiver: int, agents: int, byzantine: int, knobs: Floats, rng: Words, out: Integers) -> int:
+def around_the_hub(receiver: int, agents: int, byzantine: int, params: Floats, rng: Words, out: Integers) -> int:
     """The hub hears everyone, everyone hears the hub."""
-    hub = int(knobs[0]) - 1 if knobs[0] > 0 else agents - 1
+    hub = int(params[0]) - 1 if params[0] > 0 else agents - 1
     if receiver == hub:
-        return everyone(receiver, agents, byzantine, knobs, rng, out)
+        return everyone(receiver, agents, byzantine, params, rng, out)
     out[0] = hub
     return 1
 
@@ -78,9 +78,6 @@ class Star(Graph):
     parameters = "star:3, the agent in the middle; the last, a normal one, if not given"
     neighbours = staticmethod(around_the_hub)
     hub: int = 0  # the last
-
-    def to_text(self) -> str:
-        return str(self.hub) if self.hub else ""
 
     def check(self, agents: int, byzantine: int) -> None:
         if not 0 <= self.hub <= agents:

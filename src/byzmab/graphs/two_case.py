@@ -18,9 +18,9 @@ from byzmab.graphs.base import Graph
 
 
 @compiled
-def at_most_one_liar(receiver: int, agents: int, byzantine: int, knobs: Floats, rng: Words, out: Integers) -> int:
+def at_most_one_liar(receiver: int, agents: int, byzantine: int, params: Floats, rng: Words, out: Integers) -> int:
     """Draw the number of neighbours, then whether one of them lies, then who they are."""
-    low, high = int(knobs[0]), int(knobs[1])
+    low, high = int(params[0]), int(params[1])
     if high > 0:
         degree = low + below(rng, high - low + 1)
     else:

@@ -14,8 +14,9 @@ from byzmab.simulation.absent import check_present
 from byzmab.simulation.assumptions import most_liars, outside_the_model, warn_of, why_no_bound
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.figure import draw_band, dress, new_axes
-from byzmab.simulation.stage import Stage, grid_of
-from byzmab.theory.bounds import WidthRecord, lower_rate, ucb1_bound
+from byzmab.simulation.single_run import grid_of
+from byzmab.simulation.widths import WidthRun
+from byzmab.theory.bounds import lower_rate, ucb1_bound
 from byzmab.theory.conditions import chance_of_enough, enough, needed
 
 if TYPE_CHECKING:
@@ -95,20 +96,14 @@ def measure(experiment: Experiment, progress: Callable[[int, int], None] | None 
     regret, plain, tight = np.empty(shape), np.empty(shape), np.empty(shape[:2])
     ucb1 = np.empty((experiment.runs, grid.size))
     for run in range(experiment.runs):
-        stage = Stage(experiment, run)
-        board = stage.board
-        means = board["truths"]
-        widths = WidthRecord(normal, means)
-        recorded = {int(when): column for column, when in enumerate(grid)}
-        for time in range(experiment.horizon):
-            pulls = board["pulls"].copy()
-            stage.play(time + 1)  # beliefs are of this time, pulls already of the next
-            widths.add((pulls / board["weights"])[byzantine:])
-            if time + 1 in recorded:
-                plain[run, :, recorded[time + 1]] = widths.plain()
-            if progress is not None and time % 100 == 0:
-                progress(run * experiment.horizon + time, experiment.runs * experiment.horizon)
-        regret[run], tight[run] = board["regret"], widths.tight()
+        played = WidthRun(experiment, run)
+        means = played.state["true_means"]
+        for column, when in enumerate(grid.tolist()):
+            played.advance(when)
+            plain[run, :, column] = played.widths.plain()[byzantine:]
+            if progress is not None:
+                progress(run * experiment.horizon + when, experiment.runs * experiment.horizon)
+        regret[run], tight[run] = played.state["regret"], played.widths.tight()[byzantine:]
         ucb1[run] = [ucb1_bound(means, int(when)) for when in grid]
     degrees = experiment.parts.graph.degrees(experiment.parts.agents, byzantine)[byzantine:]
     plain[:, unproved(experiment)] = tight[:, unproved(experiment)] = np.nan

@@ -287,11 +287,11 @@ def _(figures: Figures) -> tuple[str, list[Measured]]:
 def share_with_enough(q: float, draws: int) -> Floats:
     """For so many drawn graphs of ten agents, 1 where everyone has at least seven neighbours, else 0."""
     graph = resolve_graph(f"erdos-renyi:{q}")
-    knobs, out = np.array(graph.knobs), np.empty(10, np.int64)
+    params, out = np.array(graph.params), np.empty(10, np.int64)
     neighbours = type(graph).neighbours
     rng = np.random.default_rng(0)
     enough = np.empty(draws)
     for draw in range(draws):
         keys = rng.integers(0, 2**63, 10).astype(np.uint64)
-        enough[draw] = all(neighbours(agent, 10, 0, knobs, keys[agent : agent + 1], out) >= 7 for agent in range(10))
+        enough[draw] = all(neighbours(agent, 10, 0, params, keys[agent : agent + 1], out) >= 7 for agent in range(10))
     return enough

@@ -6,6 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from byzmab.attacks import ATTACKS
 from byzmab.attacks.crafted import Crafted
 from byzmab.search.judge import ALONE, FOUND, Judgement
 from byzmab.search.search import Search
@@ -35,6 +36,7 @@ byzmab simulate --attack found.py:Found plays it; byzmab.attacks.crafted explain
 
 from dataclasses import dataclass
 
+from byzmab.attacks import ATTACKS
 from byzmab.attacks.crafted import Crafted
 
 
@@ -86,7 +88,7 @@ def summary(search: Search, judgement: Judgement | None = None) -> dict[str, Any
     return {
         "experiment": _settings(experiment),
         "attack": {
-            "name": f"crafted:{attack.to_text()}",
+            "name": ATTACKS.name_of(attack),
             "parameters": _parameters(attack),
             "about": in_words(attack, experiment),
         },

@@ -2,14 +2,14 @@
 
 from byzmab.baselines import BASELINES
 from byzmab.core.plugins import Plugin
+from byzmab.engine.rewards import FAMILIES
 from byzmab.simulation.experiment import PLUGINS, RESILIENT
-from byzmab.simulation.rewards import FAMILIES
 
 Entry = dict[str, str]
 
 
 def _entry(plugin: type[Plugin]) -> Entry:
-    return {"about": (plugin.__doc__ or "").partition("\n")[0], "parameters": plugin.parameters}
+    return {"about": (plugin.__doc__ or "").partition("\n")[0], "parameters": plugin.allowed()}
 
 
 def catalogue() -> dict[str, dict[str, Entry]]:

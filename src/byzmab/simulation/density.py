@@ -8,7 +8,7 @@ from byzmab.simulation.experiment import Experiment
 
 # Where the dense path is faster, as measured: docs/decisions/0007-dense-path.md.
 LEAST_AGENTS = 48
-NORMAL_PER_UNHEARD = 12  # normal agents for each that an agent does not hear, itself included
+NORMAL_PER_MISSING = 12  # normal agents for each that an agent does not hear, itself included
 NORMAL_PER_F = 8  # normal agents for each report trimmed on a side
 
 
@@ -31,8 +31,8 @@ def is_dense(experiment: Experiment) -> bool:
     normal = parts.agents - experiment.byzantine
     if not can_be_dense(experiment) or parts.agents < LEAST_AGENTS or NORMAL_PER_F * parts.f > normal:
         return False
-    unheard = parts.agents - degrees_of(parts.graph, parts.agents, experiment.byzantine).min()
-    return bool(NORMAL_PER_UNHEARD * unheard <= normal)
+    missing = parts.agents - degrees_of(parts.graph, parts.agents, experiment.byzantine).min()
+    return bool(NORMAL_PER_MISSING * missing <= normal)
 
 
 def expected_edges(experiment: Experiment, dense: bool) -> int:

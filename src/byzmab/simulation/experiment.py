@@ -13,8 +13,8 @@ from byzmab.core.errors import BadInput, unknown
 from byzmab.core.filters import FILTERS, Filter
 from byzmab.core.plugins import Plugin, Registry
 from byzmab.core.policies import POLICIES, Policy
+from byzmab.engine.rewards import Family, parse_family
 from byzmab.graphs import GRAPHS, Given, Graph, resolve_graph
-from byzmab.simulation.rewards import Family, parse_family
 
 PAPER_ARMS = (0.5, 0.45, 0.4, 0.3)
 DEFAULT_AGENTS = 10

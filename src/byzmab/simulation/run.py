@@ -16,8 +16,8 @@ from byzmab.simulation.absent import check_present
 from byzmab.simulation.assumptions import warn_of
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import Result
+from byzmab.simulation.single_run import Run, bytes_of, grid_of
 from byzmab.simulation.spread import Job, Watch, spread
-from byzmab.simulation.stage import Stage, bytes_of, grid_of
 
 BLOCK_SECONDS = 0.05  # how long the compiled loop plays before it looks up
 COMFORTABLE_BYTES = 600_000_000  # for all runs that are played at once, unless a number of workers is given
@@ -37,18 +37,18 @@ class Outcome(NamedTuple):
 
 def play_run(experiment: Experiment, run: int, watch: Watch | None = None) -> Outcome:
     """Play one run, block by block; `watch` is told the run and how far it is, and may raise to end it."""
-    stage = Stage(experiment, run)
-    board = stage.board
+    played = Run(experiment, run)
+    state = played.state
     rounds, done = 16, 0
     while done < experiment.horizon:
         began = time.perf_counter()
         done = min(done + rounds, experiment.horizon)
-        stage.play(done)
+        played.advance(done)
         elapsed = time.perf_counter() - began
         rounds = max(1, int(rounds * min(4.0, BLOCK_SECONDS / max(elapsed, 1e-6))))
         if watch is not None:
             watch(run, done)
-    return Outcome(run, board["regret"], board["thirds"], int(board.record["messages"]), board["truths"])
+    return Outcome(run, state["regret"], state["thirds"], int(state.record["messages"]), state["true_means"])
 
 
 def play_runs(experiment: Experiment, first: int, end: int, watch: Watch | None = None) -> Result:
@@ -60,7 +60,7 @@ def play_runs(experiment: Experiment, first: int, end: int, watch: Watch | None 
 
 def prepare(experiment: Experiment) -> None:
     """Compile, or load, all that an experiment needs, by playing one round of it."""
-    Stage(experiment, 0).play(1)
+    Run(experiment, 0).advance(1)
 
 
 def check_workers(workers: int | None) -> None:

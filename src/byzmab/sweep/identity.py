@@ -24,8 +24,9 @@ PLAYING = (
     "core",
     "attacks",
     "graphs",
+    "engine",
     "baselines",
-    *(f"simulation/{name}.py" for name in ("density", "engine", "experiment", "inbox", "rewards", "stage")),
+    *(f"simulation/{name}.py" for name in ("density", "experiment", "single_run")),
 )
 ONLY_HERE = "only here"  # a key of identities that hold in this process alone
 PACKAGES = ("byzmab", "numpy", "numba", "llvmlite")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 from byzmab.sweep.identity import address
 from byzmab.sweep.store import ResultStore
 
@@ -60,14 +60,14 @@ class Speed:
 
 def _seconds_per_work(experiment: Experiment) -> float:
     """Seconds per agent-round, setting the stage included."""
-    Stage(experiment, 0).play(1)  # what is compiled or loaded at first is not counted
+    Run(experiment, 0).advance(1)  # what is compiled or loaded at first is not counted
     began = time.perf_counter()
-    stage, rounds, elapsed = Stage(experiment, 0), 1, 0.0
+    stage, rounds, elapsed = Run(experiment, 0), 1, 0.0
     setting = time.perf_counter() - began
     began = time.perf_counter()
     while elapsed < SAMPLE_SECONDS and rounds < experiment.horizon:
         rounds = min(2 * rounds, experiment.horizon)
-        stage.play(rounds)
+        stage.advance(rounds)
         elapsed = time.perf_counter() - began
     return (setting / experiment.horizon + elapsed / rounds) / experiment.parts.agents
 

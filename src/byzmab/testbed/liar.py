@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from byzmab.attacks import ATTACKS, Attack
+from byzmab.attacks import ATTACKS, Attack, World
 from byzmab.core import draws
-from byzmab.core.board import EVERY_ROUND, Board
 from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
+from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Report
 from byzmab.node.host import Host
 
@@ -51,51 +51,43 @@ def write_plan(plan: AttackPlan, path: Path) -> None:
 
 
 class AttackView:
-    """What one liar can know, laid out for the compiled attack."""
+    """The world as an attack sees it, and the lies it makes up in it, for one liar."""
 
     def __init__(self, plot: AttackPlan, name: str) -> None:
         attack: Attack = ATTACKS.resolve(plot.attack)
+        check_functions(attack.kind, attack.functions())
         self.plot = plot
         self.me = plot.agents.index(name)
-        self._loop = attack.loop()
+        self._attack = type(attack)
         agents, arms = len(plot.agents), len(plot.arms)
-        notes = attack.notes_shape(agents, arms, plot.byzantine)
-        starts = np.cumsum([0, *map(len, plot.graph)])
-        heard = [sender for senders in plot.graph for sender in senders]
-        lies = sum(sender < plot.byzantine for sender in heard)
         self._rows = self._hand_out_rows()
-        self.board = board = Board(
-            agents=agents,
-            arms=arms,
-            byzantine=plot.byzantine,
-            f=plot.f,
-            consistency=FILTERS.resolve(plot.filter).consistency,
-            stale_when=EVERY_ROUND,
-            history=1,
-            edge_room=len(heard),
-            heard_room=len(heard),
-            lie_room=lies,
-            attack_knobs_size=len(attack.knobs),
-            notes_rows=notes[0],
-            notes_columns=notes[1],
+        rows = agents + sum(sender < plot.byzantine for senders in plot.graph for sender in senders)
+        starts = np.cumsum([0, *map(len, plot.graph)])
+        senders = np.array([sender for senders in plot.graph for sender in senders], np.int64)
+        self._told = Report(np.zeros((rows, arms)), np.zeros((rows, arms)))
+        self._lie = Report(np.zeros(arms), np.zeros(arms))
+        self._params = np.array(attack.params, np.float64)
+        self._scratch = np.zeros(attack.scratch_shape(agents, arms, plot.byzantine))
+        self._rng, self._key = np.zeros(1, np.uint64), draws.key_of(plot.seed, 0, draws.ATTACK)
+        self._begun = False
+        self._world = World(
+            0,
+            self._told.pulls[:agents],
+            self._told.means[:agents],
+            np.full(agents, -1),  # unknown: nobody tells which arm it pulled last
+            np.array(plot.truths, np.float64),
+            int(np.argmax(plot.truths)),
+            plot.byzantine,
+            plot.f,
+            np.full(agents, plot.kappa),
+            bool(FILTERS.resolve(plot.filter).consistency),
+            starts,
+            senders,
+            starts,
+            senders,
+            np.array([row for rows in self._rows for row in rows.values()], np.int64),
+            self._told,
         )
-        board.record["attack_key"] = draws.key_of(plot.seed, 0, draws.ATTACK)
-        for table in ("told_pulls", "told_means"):
-            board.lay(table, np.zeros((agents + lies, arms)))
-        for starting, listed in (("fresh_starts", "fresh"), ("heard_starts", "heard")):
-            board.lay(starting, starts)
-            board.lay(listed, heard)
-        board.lay("heard_rows", [row for rows in self._rows for row in rows.values()])
-        board.lay("heard_at", np.zeros(len(heard)))
-        board.lay("news", np.zeros(agents + lies))
-        board.lay("last", np.full(agents, -1))  # unknown: nobody tells which arm it pulled last
-        board.lay("truths", plot.truths)
-        board.lay("kappas", np.full(agents, plot.kappa))
-        board.lay("attack_knobs", attack.knobs)
-        board.lay("attack_notes", np.zeros(notes))
-        board.lay("lie_pulls", np.zeros(arms))
-        board.lay("lie_means", np.zeros(arms))
-        board.lay("rng", [0])
 
     def _hand_out_rows(self) -> list[dict[int, int]]:
         """The row of each report, by receiver and sender: an agent's own if it is honest, one per lie otherwise."""
@@ -111,13 +103,26 @@ class AttackView:
     def play(self, host: Host) -> None:
         """Look at the world as the host knows it now, and make up the lies of this round."""
         self._look(host)
-        record = self.board.record
-        record["sent"] = host.seq - 1  # the first word tells of time 0
-        self._loop(record)
-        record["begun"] = 1
+        world = self._world._replace(time=host.seq - 1)  # the first word tells of time 0
+        attack, own = self._attack, (self._params, self._scratch, self._rng)
+        if not self._begun:
+            self._rng[0] = self._key
+            attack.start_run(world, *own)
+        self._begun = True
+        key = draws.key_within(self._key, world.time)
+        self._rng[0] = key
+        attack.start_round(world, *own)
+        for receiver, rows in enumerate(self._rows):
+            for sender, row in rows.items():
+                if sender < self.plot.byzantine:
+                    self._rng[0] = draws.key_within(key, 1 + sender * len(self.plot.agents) + receiver)
+                    attack.lie(world, sender, receiver, *own, self._lie)
+                    silent = ~((self._lie.pulls > 0.0) & np.isfinite(self._lie.means))
+                    self._told.pulls[row] = np.where(silent, 0.0, self._lie.pulls)
+                    self._told.means[row] = np.where(silent, 0.0, self._lie.means)
 
     def _look(self, host: Host) -> None:
-        pulls, means = self.board["told_pulls"], self.board["told_means"]
+        pulls, means = self._told.pulls, self._told.means
         mine = host.agent.report()
         told = {name: (word.arms, word.pulls, word.means) for name, word in host.heard.items()}
         told[self.plot.agents[self.me]] = ([*map(str, mine.arms)], mine.pulls.tolist(), mine.means.tolist())
@@ -132,8 +137,7 @@ class AttackView:
     def lie_to(self, name: str) -> Report:
         """What was made up for one agent."""
         row = self._rows[self.plot.agents.index(name)][self.me]
-        board = self.board
-        return Report(board["told_pulls"][row].copy(), board["told_means"][row].copy(), self.plot.arms)
+        return Report(self._told.pulls[row].copy(), self._told.means[row].copy(), self.plot.arms)
 
 
 class Liar:

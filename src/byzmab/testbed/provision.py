@@ -139,12 +139,12 @@ def draw_means(experiment: Experiment) -> tuple[float, ...]:
 def draw_graph(graph: Graph, agents: int, byzantine: int, seed: int) -> tuple[tuple[int, ...], ...]:
     """Whom each agent hears, drawn as in the first run of a simulation with this seed."""
     key = draws.key_of(seed, 0, draws.GRAPH)
-    knobs, out = np.array(graph.knobs, np.float64), np.zeros(agents, np.int64)
+    params, out = np.array(graph.params, np.float64), np.zeros(agents, np.int64)
     neighbours = type(graph).neighbours
     listed = []
     for receiver in range(agents):
         rng = np.array([draws.key_within(key, 0, receiver)])
-        count = neighbours(receiver, agents, byzantine, knobs, rng, out)
+        count = neighbours(receiver, agents, byzantine, params, rng, out)
         listed.append(tuple(out[:count].tolist()))
     return tuple(listed)
 

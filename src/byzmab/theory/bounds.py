@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from byzmab.core.compiler import compiled
 from byzmab.core.report import Floats
 
 CONSTANT = 1.0 + math.pi**2 / 3.0  # of the pulls that concentration does not rule out, per gap
@@ -21,38 +22,47 @@ def ucb1_bound(means: Floats, horizon: int) -> float:
     return float((8.0 * math.log(horizon) / gaps + CONSTANT * gaps).sum())
 
 
-def upper_bound(largest: Floats, gaps: Floats) -> Floats:
-    """The paper's bound at τ = T of every agent, from its largest g(t) ln t (agents × arms)."""
-    inferior = gaps > 0.0
-    per_arm = 8.0 * largest[:, inferior] / gaps[inferior] + CONSTANT * gaps[inferior]
-    return np.asarray(per_arm.sum(axis=1))
+@compiled
+def bound_of(largest: Floats, gaps: Floats) -> float:
+    """The paper's bound of one agent at τ = T, from its largest g(t) ln t by arm."""
+    total = 0.0
+    for arm in range(gaps.size):
+        if gaps[arm] > 0.0:
+            total += 8.0 * largest[arm] / gaps[arm] + CONSTANT * gaps[arm]
+    return total
+
+
+@compiled
+def record_width(g: Floats, time: int, gaps: Floats, largest: Floats, tightest: Floats, agent: int) -> None:
+    """Record g of one agent's arms at a time, t = 1, 2, …, in two arrays of a `WidthRecord`."""
+    log_time = math.log(time)
+    for arm in range(gaps.size):
+        largest[agent, arm] = max(largest[agent, arm], g[arm] * log_time)
+    tightest[agent] = min(tightest[agent], bound_of(largest[agent], gaps) - time * gaps.max())
 
 
 class WidthRecord:
-    """The trajectory of g: per agent and arm the largest g(t) ln t so far, kept as the paper's bound needs it."""
+    """The trajectory of g, kept as the paper's bound needs it; the one recorder, of live runs and of plain numbers."""
 
     def __init__(self, agents: int, means: Floats) -> None:
-        self.gaps = gaps_of(means)
+        self.gaps = gaps_of(means)  # Δ
         self.largest = np.zeros((agents, len(means)))  # max over t of g(t) ln t
-        self.best_so_far = np.full(agents, math.inf)  # min over τ of the bound's first two terms − τ Δ_M
+        self.tightest = np.full(agents, math.inf)  # min over τ of the bound's first two terms − τ Δ_M
         self.time = 0
 
     def add(self, g: Floats) -> None:
         """Record g (agents × arms) of the next round, t = 1, 2, …"""
         self.time += 1
-        self.largest = np.maximum(self.largest, g * math.log(self.time))
-        self.best_so_far = np.minimum(self.best_so_far, self._of_arms() - self.time * self.gaps.max())
+        for agent, widths in enumerate(g):
+            record_width(widths, self.time, self.gaps, self.largest, self.tightest, agent)
 
-    def _of_arms(self) -> Floats:
-        return upper_bound(self.largest, self.gaps)
+    def plain(self) -> Floats:
+        """The bound of every agent at τ = T."""
+        return np.array([bound_of(largest, self.gaps) for largest in self.largest])
 
     def tight(self) -> Floats:
         """The bound with the minimum over τ: explore by the bound up to τ, then pay the largest gap."""
-        return np.asarray(self.best_so_far + self.time * self.gaps.max())
-
-    def plain(self) -> Floats:
-        """The bound at τ = T."""
-        return self._of_arms()
+        return np.asarray(self.tightest + self.time * self.gaps.max())
 
 
 def lower_rate(degrees: Floats, f: int) -> Floats:

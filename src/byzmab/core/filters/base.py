@@ -1,30 +1,27 @@
-"""What a filter is, and the loop that lets every agent of a board believe."""
+"""What a filter is: the contract between an agent and the function that turns what it heard into a belief."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import types
 
-from byzmab.core.board import (
-    ALL_BITS,
-    ANY_REPORT,
-    BAD_BELIEF,
-    CONSISTENT_MEANS,
-    EVERY_ROUND,
-    BoardType,
-    floats,
-    table,
-    words,
-)
-from byzmab.core.compiler import weave
-from byzmab.core.filters.dense import believe_all_densely
 from byzmab.core.filters.fates import Fate
+from byzmab.core.mistakes import Contract, three_numbers
 from byzmab.core.plugins import Plugin
-from byzmab.core.report import LEAST_PULLS, Floats
+from byzmab.core.report import NO_MIDDLE, Floats, Heard
 
-__all__ = ["ANY_REPORT", "CONSISTENT_MEANS", "EVERY_ROUND", "Filter"]
+# Which changes make a belief out of date: a filter declares one of these as `depends_on`.
+EVERY_ROUND = 0  # time itself, or unknown: believe anew in every round
+ANY_REPORT = 1  # a count or a mean in a report on the arm changed
+CONSISTENT_MEANS = 2  # a mean changed, or whether a report passes the consistency filter
+
+NO_BELIEF = "filter made a belief that is no number, or whose weight is not positive"
+
+_EXAMPLE = Heard(np.empty(0), np.empty(0), 1.0, 0.5, 0, 1.5, 0, 0, np.empty(0))
+_THREE = "three numbers: estimate, weight, doubt"
+BELIEVE = Contract({"heard": _EXAMPLE}, _THREE, three_numbers)
+BELIEVE_DENSE = Contract({"heard": _EXAMPLE, "middle": NO_MIDDLE}, _THREE, three_numbers)
 
 
 @dataclass(frozen=True)
@@ -33,27 +30,27 @@ class Filter(Plugin):
 
     A filter provides one compiled function for one arm:
 
-        believe(own_pulls, own_mean, pulls, means, f, kappa, time) -> (estimate, weight, doubt)
+        believe(heard) -> (estimate, weight, doubt)
 
-    `pulls` and `means` hold the reports with at least one pull, in any order; the function may use them
-    up. With `consistency` they are only those that pass the paper's step A, κ n_j ≥ n_i. Where nobody is
-    heard the belief must be (own_mean, own_pulls, 0). A filter may also say in plain Python, by `explain`, what
-    became of each of these reports.
+    `heard`, a `byzmab.Heard`, holds in `pulls` and `means` the reports with at least one pull, in any order; the
+    function may use these two arrays up. With `consistency` they are only those that pass the paper's step A,
+    κ n_j ≥ n_i. `heard.params` are the filter's fields. Where nobody is heard the belief must be (own_mean,
+    own_pulls, 0). A filter may also say in plain Python, by `explain`, what became of each of these reports.
 
     Where nearly everyone hears everyone, the reports on an arm can be ordered once for all receivers. A filter
     that asks no more than this of them may provide a second function, which is then used:
 
-        believe_dense(own_pulls, own_mean, pulls, means, middle, f, kappa, time) -> (estimate, weight, doubt)
+        believe_dense(heard, middle) -> (estimate, weight, doubt)
 
-    `pulls` and `means` are now sorted by mean, equal means by pulls, and `middle`, a `byzmab.core.ends.Middle`, sums
-    up reports that belong somewhere between them. At least f on either side of it are told one by one.
+    Reports are now sorted by mean, equal means by pulls, and `middle`, a `byzmab.core.report.Middle`, sums up
+    those that belong somewhere between them. At least f on either side of it are told one by one.
     """
 
     kind: ClassVar[str] = "filter"
     function: ClassVar[str] = "believe"
     believe: ClassVar[Any]
     believe_dense: ClassVar[Any] = None
-    stale_when: ClassVar[int] = EVERY_ROUND  # which changes matter: see byzmab.core.board
+    depends_on: ClassVar[int] = EVERY_ROUND  # which changes matter: one of the constants above
     consistency: ClassVar[bool] = False  # whether step A comes first; some attacks look at it
     hears: ClassVar[bool] = True
     trims: ClassVar[bool] = True  # whether it drops reports by f, so that f asks for a number of neighbours
@@ -63,94 +60,35 @@ class Filter(Plugin):
         if "believe" in vars(cls) and "believe_dense" not in vars(cls):
             cls.believe_dense = None
 
-    def loop(self) -> Any:
-        """The compiled loop over all agents of a board."""
-        return _loop(type(self).believe)
-
-    def dense_loop(self) -> Any:
-        """The same for a board on which reports are ordered once for all."""
-        return _dense_loop(type(self).believe_dense)
+    @classmethod
+    def functions(cls) -> Iterator[tuple[str, Any, Contract]]:
+        """Its compiled functions, with what is asked of them."""
+        yield "believe", cls.believe, BELIEVE
+        if cls.believe_dense is not None:
+            yield "believe_dense", cls.believe_dense, BELIEVE_DENSE
 
     @staticmethod
-    def explain(
-        own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
-    ) -> dict[int, Fate]:
-        """What became of each report that `believe` was given, by its place among them."""
-        return dict.fromkeys(range(pulls.size), Fate.HEARD)
+    def explain(heard: Heard) -> dict[int, Fate]:
+        """What became of each report that `believe` was given, by its index."""
+        return dict.fromkeys(range(heard.pulls.size), Fate.HEARD)
 
     def fates(
-        self, own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
+        self,
+        own_pulls: float,
+        own_mean: float,
+        pulls: Floats,
+        means: Floats,
+        f: int,
+        kappa: float,
+        time: int,
+        silent: int = 0,
     ) -> list[Fate]:
         """What became of each report on an arm, the silent and the inconsistent included."""
-        heard = pulls > 0.0
-        used = heard & (kappa * pulls >= own_pulls) if self.consistency else heard
-        fates = [Fate.INCONSISTENT if loud else Fate.SILENT for loud in heard]
-        places = np.flatnonzero(used)
-        told = self.explain(own_pulls, own_mean, pulls[places], means[places], f, kappa, time)
-        for number, fate in told.items():
-            fates[places[number]] = fate
+        loud = pulls > 0.0
+        used = loud & (kappa * pulls >= own_pulls) if self.consistency else loud
+        fates = [Fate.INCONSISTENT if heard else Fate.SILENT for heard in loud]
+        kept = np.flatnonzero(used)
+        heard = Heard(pulls[kept], means[kept], own_pulls, own_mean, f, kappa, time, silent, np.array(self.params))
+        for number, fate in self.explain(heard).items():
+            fates[kept[number]] = fate
         return fates
-
-
-@cache
-def _loop(function: Any) -> Any:
-    return weave(believe_all, types.void(BoardType), believe=function)
-
-
-@cache
-def _dense_loop(function: Any) -> Any:
-    return weave(believe_all_densely, types.void(BoardType), believe_dense=function)
-
-
-def believe(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
-) -> tuple[float, float, float]:
-    """Stands for the filter's own function in the loop below."""
-    raise NotImplementedError
-
-
-def believe_all(board: Any) -> None:
-    """Every agent believes anew of every arm on which something changed that matters to the filter."""
-    agents, arms, room = board.agents, board.arms, board.history * board.agents + board.lie_room
-    own_pulls = table(board.pulls, agents, arms)
-    own_means = table(board.means, agents, arms)
-    told_pulls = table(board.told_pulls, room, arms)
-    told_means = table(board.told_means, room, arms)
-    news = words(board.news, room)
-    # places are read as words, which have no sign: numba then leaves out the test for negative indices
-    starts = words(board.heard_starts, agents + 1)
-    rows = words(board.heard_rows, board.heard_room)
-    kappas = floats(board.kappas, agents)
-    pulls = floats(board.heard_pulls, board.voices)
-    means = floats(board.heard_means, board.voices)
-    estimates = table(board.estimates, agents, arms)
-    weights = table(board.weights, agents, arms)
-    doubts = table(board.doubts, agents, arms)
-    follow = board.settled == 1 and board.stale_when != EVERY_ROUND
-    every_arm = ALL_BITS if arms > 63 else (np.uint64(1) << np.uint64(arms)) - np.uint64(1)
-    for agent in range(agents):
-        stale = news[agent] & every_arm
-        if follow:
-            for entry in range(starts[agent], starts[agent + 1]):
-                stale |= news[rows[entry]] & every_arm
-                if stale == every_arm:
-                    break
-        else:
-            stale = every_arm
-        for arm in range(np.uint64(arms)):
-            if not (stale >> (arm & np.uint64(63))) & np.uint64(1):
-                continue
-            own = own_pulls[agent, arm]
-            # step A, κ n_j ≥ n_i, or without it just n_j > 0: a report of zero pulls is silence
-            kappa, least = (kappas[agent], own) if board.consistency == 1 else (1.0, LEAST_PULLS)
-            count = np.uint64(0)
-            for entry in range(starts[agent], starts[agent + 1]):
-                row = rows[entry]
-                pulls[count] = told_pulls[row, arm]
-                means[count] = told_means[row, arm]
-                count += np.uint64(kappa * told_pulls[row, arm] >= least)
-            estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = believe(
-                own, own_means[agent, arm], pulls[:count], means[:count], board.f, kappas[agent], board.time
-            )
-            if not (weights[agent, arm] > 0.0 and estimates[agent, arm] + doubts[agent, arm] < np.inf):
-                board.fault = BAD_BELIEF

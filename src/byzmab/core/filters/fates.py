@@ -22,10 +22,10 @@ class Fate(StrEnum):
     HEARD = "heard"  # the filter, a user's own, does not tell
 
 
-def without_extremes(places: Iterable[int], pulls: Floats, means: Floats, f: int) -> dict[int, Fate]:
+def without_extremes(reports: Iterable[int], pulls: Floats, means: Floats, f: int) -> dict[int, Fate]:
     """The fates of some reports when the f largest and the f smallest means are dropped, equal ones by pulls."""
-    order = sorted(places, key=lambda place: (means[place], pulls[place], place))
+    order = sorted(reports, key=lambda report: (means[report], pulls[report], report))
     if len(order) <= 2 * f:
         return dict.fromkeys(order, Fate.UNUSED)
     trimmed = {*order[:f], *order[len(order) - f :]}
-    return {place: Fate.TRIMMED if place in trimmed else Fate.KEPT for place in order}
+    return {report: Fate.TRIMMED if report in trimmed else Fate.KEPT for report in order}

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from byzmab.core.board import CONSISTENT_MEANS
 from byzmab.core.compiler import compiled
-from byzmab.core.filters.base import Filter
+from byzmab.core.filters.base import CONSISTENT_MEANS, Filter
 from byzmab.core.filters.fates import Fate
-from byzmab.core.report import Floats
+from byzmab.core.report import Floats, Heard
 from byzmab.core.sorting import sort
 
 
@@ -19,28 +18,24 @@ def median_with(own_mean: float, means: Floats) -> float:
     # the sorted whole is means[:below], own_mean, means[below:]
     middle = 0.0
     low, high = means.size // 2, (means.size + 1) // 2
-    for place in (low, high):
-        if place == below:
+    for rank in (low, high):
+        if rank == below:
             middle += own_mean
         else:
-            middle += means[place] if place < below else means[place - 1]
+            middle += means[rank] if rank < below else means[rank - 1]
     return middle / 2.0
 
 
 @compiled
-def believe(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
-) -> tuple[float, float, float]:
+def believe(heard: Heard) -> tuple[float, float, float]:
     """The median of one's own mean and the consistent ones, worth one's own pulls."""
-    sort(means)
-    return median_with(own_mean, means), own_pulls, 0.0
+    sort(heard.means)
+    return median_with(heard.own_mean, heard.means), heard.own_pulls, 0.0
 
 
-def explain(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
-) -> dict[int, Fate]:
-    """Kept: every consistent report has its place in the order."""
-    return dict.fromkeys(range(means.size), Fate.KEPT)
+def explain(heard: Heard) -> dict[int, Fate]:
+    """Kept: every consistent report has its rank in the order."""
+    return dict.fromkeys(range(heard.means.size), Fate.KEPT)
 
 
 @dataclass(frozen=True)
@@ -49,6 +44,6 @@ class Median(Filter):
 
     believe = staticmethod(believe)
     explain = staticmethod(explain)
-    stale_when = CONSISTENT_MEANS
+    depends_on = CONSISTENT_MEANS
     consistency = True
     trims = False

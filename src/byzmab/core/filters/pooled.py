@@ -8,20 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from byzmab.core.board import ANY_REPORT
 from byzmab.core.compiler import compiled
-from byzmab.core.ends import NO_MIDDLE, Middle
-from byzmab.core.filters.base import Filter
+from byzmab.core.filters.base import ANY_REPORT, Filter
 from byzmab.core.filters.fates import Fate, without_extremes
-from byzmab.core.report import Floats
+from byzmab.core.report import NO_MIDDLE, Floats, Heard, Middle
 from byzmab.core.sorting import sort_reports
 
 
 @compiled
 def cap(own_pulls: float, pulls: Floats) -> None:
     """Cap every count at one's own, in place."""
-    for place in range(pulls.size):
-        pulls[place] = min(pulls[place], own_pulls)
+    for report in range(pulls.size):
+        pulls[report] = min(pulls[report], own_pulls)
 
 
 @compiled
@@ -35,41 +33,36 @@ def cap_and_sort(own_pulls: float, pulls: Floats, means: Floats) -> None:
 def pool(
     own_pulls: float, own_mean: float, pulls: Floats, means: Floats, middle: Middle, f: int
 ) -> tuple[float, float]:
-    """Average sorted reports without the f first and f last; how many pulls went into it."""
+    """Average sorted reports without the f first and f last; return it, and how many pulls went into it."""
     if pulls.size + middle.size <= 2 * f:
         return own_mean, own_pulls
     total, weight = own_pulls * own_mean + middle.rewards, own_pulls + middle.pulls
-    for place in range(f, pulls.size - f):
-        total += pulls[place] * means[place]
-        weight += pulls[place]
+    for report in range(f, pulls.size - f):
+        total += pulls[report] * means[report]
+        weight += pulls[report]
     return total / weight, weight
 
 
 @compiled
-def believe(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
-) -> tuple[float, float, float]:
+def believe(heard: Heard) -> tuple[float, float, float]:
     """The pooled mean of all that is not extreme."""
-    cap_and_sort(own_pulls, pulls, means)
-    estimate, weight = pool(own_pulls, own_mean, pulls, means, NO_MIDDLE, f)
+    cap_and_sort(heard.own_pulls, heard.pulls, heard.means)
+    estimate, weight = pool(heard.own_pulls, heard.own_mean, heard.pulls, heard.means, NO_MIDDLE, heard.f)
     return estimate, weight, 0.0
 
 
 @compiled
-def believe_dense(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, middle: Middle, f: int, kappa: float, time: int
-) -> tuple[float, float, float]:
+def believe_dense(heard: Heard, middle: Middle) -> tuple[float, float, float]:
     """The same of sorted reports, most of them summed up; capping keeps their order."""
-    cap(own_pulls, pulls)
-    estimate, weight = pool(own_pulls, own_mean, pulls, means, middle, f)
+    cap(heard.own_pulls, heard.pulls)
+    estimate, weight = pool(heard.own_pulls, heard.own_mean, heard.pulls, heard.means, middle, heard.f)
     return estimate, weight, 0.0
 
 
-def explain(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
-) -> dict[int, Fate]:
+def explain(heard: Heard) -> dict[int, Fate]:
     """Kept unless among the f largest or f smallest; with 2f or fewer nobody is."""
-    return without_extremes(range(means.size), np.minimum(pulls, own_pulls), means, f)
+    capped = np.minimum(heard.pulls, heard.own_pulls)
+    return without_extremes(range(heard.means.size), capped, heard.means, heard.f)
 
 
 @dataclass(frozen=True)
@@ -79,4 +72,4 @@ class Pooled(Filter):
     believe = staticmethod(believe)
     believe_dense = staticmethod(believe_dense)
     explain = staticmethod(explain)
-    stale_when = ANY_REPORT
+    depends_on = ANY_REPORT

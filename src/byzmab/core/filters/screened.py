@@ -1,8 +1,8 @@
 """Screened: drop what an honest agent could hardly have sent, then pool, and doubt the rest. Ours; no proof.
 
-A report is implausible when its mean is farther from the median of all means than √(ln t / c), c being the
-pulls it carries. At most f such reports are dropped, the farthest first, and each one lowers f. What liars may
-still have left in the pooled mean is added to the index as doubt.
+A report is implausible when its mean is farther from the median of all means than √(w ln t / c), c being the
+pulls it carries and w the window. At most f such reports are dropped, the farthest first, and each one lowers f.
+What liars may still have left in the pooled mean is added to the index as doubt.
 """
 
 import math
@@ -10,76 +10,87 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from byzmab.core.board import EVERY_ROUND
 from byzmab.core.compiler import compiled
-from byzmab.core.ends import NO_MIDDLE
-from byzmab.core.filters.base import Filter
+from byzmab.core.filters.base import EVERY_ROUND, Filter
 from byzmab.core.filters.fates import Fate, without_extremes
 from byzmab.core.filters.median import median_with
 from byzmab.core.filters.pooled import cap_and_sort, pool
-from byzmab.core.report import Floats
+from byzmab.core.report import NO_MIDDLE, Floats, Heard
 
-DOUBT = 0.3  # share of the largest bias that is paid for; measured, not derived
+WINDOW, DOUBT = range(2)  # where the parameters are
 
 
 @compiled
-def drop_implausible(centre: float, pulls: Floats, means: Floats, f: int, time: int) -> int:
-    """Drop the at most f reports farthest outside their window, keeping the order; how many are left."""
+def limit_of(window: float, time: int) -> float:
+    """w ln t: how large (distance from the median)² c of a plausible report may be."""
+    return window * math.log(max(time, 1))
+
+
+@compiled
+def drop_implausible(centre: float, pulls: Floats, means: Floats, f: int, limit: float) -> int:
+    """Drop the at most f reports farthest outside their window, keeping the order; return how many are left."""
     left = pulls.size
-    log_time = math.log(max(time, 1))  # ln t = 0 makes no window
-    for _ in range(f if log_time > 0.0 else 0):
-        farthest, worst = -1, log_time
-        for place in range(left):
-            # (distance / window)² ln t: more than ln t outside the window, and largest for the farthest
-            far = (means[place] - centre) ** 2 * pulls[place]
-            if far > worst and pulls[place] > log_time:  # a window of 1 or more rules nothing out
-                farthest, worst = place, far
+    for _ in range(f if limit > 0.0 else 0):  # ln t = 0 makes no window
+        farthest, worst = -1, limit
+        for report in range(left):
+            # (distance / window)² w ln t: more than w ln t outside the window, and largest for the farthest
+            far = (means[report] - centre) ** 2 * pulls[report]
+            if far > worst and pulls[report] > limit:  # a window of 1 or more rules nothing out
+                farthest, worst = report, far
         if farthest < 0:
             break
         left -= 1
-        for place in range(farthest, left):
-            pulls[place], means[place] = pulls[place + 1], means[place + 1]
+        for report in range(farthest, left):
+            pulls[report], means[report] = pulls[report + 1], means[report + 1]
     return left
 
 
 @compiled
-def believe(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
-) -> tuple[float, float, float]:
+def believe(heard: Heard) -> tuple[float, float, float]:
     """The pooled mean of plausible reports, with the doubt that is left."""
+    own_pulls, own_mean, pulls, means, f = heard.own_pulls, heard.own_mean, heard.pulls, heard.means, heard.f
     cap_and_sort(own_pulls, pulls, means)
-    left = drop_implausible(median_with(own_mean, means), pulls, means, f, time)
+    limit = limit_of(heard.params[WINDOW], heard.time)
+    left = drop_implausible(median_with(own_mean, means), pulls, means, f, limit)
     f -= pulls.size - left
     estimate, weight = pool(own_pulls, own_mean, pulls[:left], means[:left], NO_MIDDLE, f)
     if f == 0 or left <= 2 * f:
         return estimate, weight, 0.0
     share = f / (left - 2 * f + 1.0)
-    return estimate, weight, DOUBT * share * math.sqrt(2.0 * math.log(left / f) / own_pulls)
+    return estimate, weight, heard.params[DOUBT] * share * math.sqrt(2.0 * math.log(left / f) / own_pulls)
 
 
-def explain(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
-) -> dict[int, Fate]:
+def explain(heard: Heard) -> dict[int, Fate]:
     """Implausible, or else as in `pooled` with the f that is left."""
-    capped = np.minimum(pulls, own_pulls)
+    capped, means = np.minimum(heard.pulls, heard.own_pulls), heard.means
     order = np.lexsort((capped, means))
     left = order.tolist()
-    centre, log_time = median_with(own_mean, means[order]), math.log(max(time, 1))
+    centre, limit = median_with(heard.own_mean, means[order]), limit_of(heard.params[WINDOW], heard.time)
     implausible: dict[int, Fate] = {}
-    while len(implausible) < f and log_time > 0.0:
-        far = {place: (means[place] - centre) ** 2 * capped[place] for place in left if capped[place] > log_time}
+    while len(implausible) < heard.f and limit > 0.0:
+        far = {report: (means[report] - centre) ** 2 * capped[report] for report in left if capped[report] > limit}
         worst = max(far, key=far.__getitem__, default=None)
-        if worst is None or far[worst] <= log_time:
+        if worst is None or far[worst] <= limit:
             break
         left.remove(worst)
         implausible[worst] = Fate.IMPLAUSIBLE
-    return implausible | without_extremes(left, capped, means, f - len(implausible))
+    return implausible | without_extremes(left, capped, means, heard.f - len(implausible))
 
 
 @dataclass(frozen=True)
 class Screened(Filter):
     """Ours: drops implausible reports, pools the rest and doubts what is left; no proof."""
 
+    parameters = (
+        "screened:1,0.3, the window, above 0, as a multiple of ln t / c, and the share of the largest bias that is "
+        "doubted, 0 or more; 1 and 0.3 if not given"
+    )
     believe = staticmethod(believe)
     explain = staticmethod(explain)
-    stale_when = EVERY_ROUND
+    depends_on = EVERY_ROUND
+    window: float = 1.0
+    doubt: float = 0.3  # measured, not derived
+
+    def __post_init__(self) -> None:
+        if not (0.0 < self.window < math.inf and 0.0 <= self.doubt < math.inf):
+            raise self.misunderstood(f"window={self.window},doubt={self.doubt}")

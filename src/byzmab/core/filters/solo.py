@@ -2,26 +2,21 @@
 
 from dataclasses import dataclass
 
-from byzmab.core.board import ANY_REPORT
 from byzmab.core.compiler import compiled
-from byzmab.core.filters.base import Filter
+from byzmab.core.filters.base import ANY_REPORT, Filter
 from byzmab.core.filters.fates import Fate
-from byzmab.core.report import Floats
+from byzmab.core.report import Heard
 
 
 @compiled
-def believe(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
-) -> tuple[float, float, float]:
+def believe(heard: Heard) -> tuple[float, float, float]:
     """One's own sample mean, worth one's own pulls."""
-    return own_mean, own_pulls, 0.0
+    return heard.own_mean, heard.own_pulls, 0.0
 
 
-def explain(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
-) -> dict[int, Fate]:
+def explain(heard: Heard) -> dict[int, Fate]:
     """Nobody is heard."""
-    return dict.fromkeys(range(means.size), Fate.UNUSED)
+    return dict.fromkeys(range(heard.means.size), Fate.UNUSED)
 
 
 @dataclass(frozen=True)
@@ -30,6 +25,6 @@ class Solo(Filter):
 
     believe = staticmethod(believe)
     explain = staticmethod(explain)
-    stale_when = ANY_REPORT
+    depends_on = ANY_REPORT
     hears = False
     trims = False

@@ -7,12 +7,10 @@ is worth n / g pulls, g = κ/4 + κ/(4(|B|+1)) + 1/(|B|+1)², or g = 1 where nob
 
 from dataclasses import dataclass
 
-from byzmab.core.board import CONSISTENT_MEANS
 from byzmab.core.compiler import compiled
-from byzmab.core.ends import Middle
-from byzmab.core.filters.base import Filter
+from byzmab.core.filters.base import CONSISTENT_MEANS, Filter
 from byzmab.core.filters.fates import Fate, without_extremes
-from byzmab.core.report import Floats
+from byzmab.core.report import Floats, Heard, Middle
 from byzmab.core.sorting import sort
 
 
@@ -49,71 +47,73 @@ def sum_without_extremes(values: Floats, f: int) -> float:
             total += value
     else:
         sort(values)
-        for place in range(f, values.size - f):
-            total += values[place]
+        for rank in range(f, values.size - f):
+            total += values[rank]
     return total
 
 
 @compiled
-def average(own_pulls: float, own_mean: float, total: float, kept: int, kappa: float) -> tuple[float, float, float]:
+def average(heard: Heard, total: float, kept: int) -> tuple[float, float, float]:
     """The average of one's own mean and those kept, worth n / g."""
     share = 1.0 / (kept + 1)  # 1 / (|B| + 1)
-    width = 0.25 * kappa * (1.0 + share) + share * share  # g
-    return (own_mean + total) * share, own_pulls / width, 0.0
+    width = 0.25 * heard.kappa * (1.0 + share) + share * share  # g
+    return (heard.own_mean + total) * share, heard.own_pulls / width, 0.0
 
 
 @compiled
-def believe(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
-) -> tuple[float, float, float]:
-    """The average of one's own mean and the consistent means that are not extreme."""
+def average_trimmed(heard: Heard, f: int) -> tuple[float, float, float]:
+    """The average without the f largest and f smallest means; one's own where 2f or fewer are heard."""
+    means = heard.means
     if means.size <= 2 * f:
-        return own_mean, own_pulls, 0.0
-    return average(own_pulls, own_mean, sum_without_extremes(means, f), means.size - 2 * f, kappa)
+        return heard.own_mean, heard.own_pulls, 0.0
+    return average(heard, sum_without_extremes(means, f), means.size - 2 * f)
 
 
 @compiled
-def believe_dense(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, middle: Middle, f: int, kappa: float, time: int
-) -> tuple[float, float, float]:
+def average_trimmed_dense(heard: Heard, middle: Middle, f: int) -> tuple[float, float, float]:
     """The same of sorted reports, most of them summed up."""
+    means = heard.means
     kept = means.size + middle.size - 2 * f
     if kept <= 0:
-        return own_mean, own_pulls, 0.0
+        return heard.own_mean, heard.own_pulls, 0.0
     total = middle.means
-    for place in range(f, means.size - f):
-        total += means[place]
-    return average(own_pulls, own_mean, total, kept, kappa)
+    for rank in range(f, means.size - f):
+        total += means[rank]
+    return average(heard, total, kept)
 
 
 @compiled
-def believe_everyone(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
-) -> tuple[float, float, float]:
-    """The same with nobody trimmed."""
-    return believe(own_pulls, own_mean, pulls, means, 0, kappa, time)
+def believe(heard: Heard) -> tuple[float, float, float]:
+    """The average of one's own mean and the consistent means that are not extreme."""
+    return average_trimmed(heard, heard.f)
 
 
 @compiled
-def believe_everyone_dense(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, middle: Middle, f: int, kappa: float, time: int
-) -> tuple[float, float, float]:
+def believe_dense(heard: Heard, middle: Middle) -> tuple[float, float, float]:
+    """The same of sorted reports, most of them summed up."""
+    return average_trimmed_dense(heard, middle, heard.f)
+
+
+@compiled
+def believe_everyone(heard: Heard) -> tuple[float, float, float]:
     """The same with nobody trimmed."""
-    return believe_dense(own_pulls, own_mean, pulls, means, middle, 0, kappa, time)
+    return average_trimmed(heard, 0)
 
 
-def explain(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
-) -> dict[int, Fate]:
+@compiled
+def believe_everyone_dense(heard: Heard, middle: Middle) -> tuple[float, float, float]:
+    """The same with nobody trimmed."""
+    return average_trimmed_dense(heard, middle, 0)
+
+
+def explain(heard: Heard) -> dict[int, Fate]:
     """Kept unless among the f largest or f smallest; with 2f or fewer nobody is."""
-    return without_extremes(range(means.size), pulls, means, f)
+    return without_extremes(range(heard.means.size), heard.pulls, heard.means, heard.f)
 
 
-def explain_everyone(
-    own_pulls: float, own_mean: float, pulls: Floats, means: Floats, f: int, kappa: float, time: int
-) -> dict[int, Fate]:
+def explain_everyone(heard: Heard) -> dict[int, Fate]:
     """All kept."""
-    return dict.fromkeys(range(means.size), Fate.KEPT)
+    return dict.fromkeys(range(heard.means.size), Fate.KEPT)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Trimmed(Filter):
     believe = staticmethod(believe)
     believe_dense = staticmethod(believe_dense)
     explain = staticmethod(explain)
-    stale_when = CONSISTENT_MEANS
+    depends_on = CONSISTENT_MEANS
     consistency = True
 
 
@@ -134,6 +134,6 @@ class Mean(Filter):
     believe = staticmethod(believe_everyone)
     believe_dense = staticmethod(believe_everyone_dense)
     explain = staticmethod(explain_everyone)
-    stale_when = CONSISTENT_MEANS
+    depends_on = CONSISTENT_MEANS
     consistency = True
     trims = False

@@ -1,18 +1,31 @@
-"""What a policy is, and the loop that lets every agent of a board choose."""
+"""What a policy is: the contract between an agent and the function that chooses an arm; and how ties are broken."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar
 
-from numba import types
+import numpy as np
 
-from byzmab.core.board import BAD_CHOICE, BoardType, integers, table, words
-from byzmab.core.compiler import compiled, weave
-from byzmab.core.draws import below, fold
+from byzmab.core.compiler import compiled
+from byzmab.core.draws import below
+from byzmab.core.mistakes import Contract, a_whole_number
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import Belief, Floats, Words
 
 TIED = 1e-12  # indices closer than this count as equal
+
+NO_SUCH_ARM = "policy chose an arm that does not exist; allowed: 0 to the number of arms less one"
+
+CHOOSE = Contract(
+    {
+        "belief": Belief(np.empty(0), np.empty(0), np.empty(0)),
+        "time": 0,
+        "params": np.empty(0),
+        "rng": np.zeros(1, np.uint64),
+    },
+    "an arm, a whole number from 0",
+    a_whole_number,
+)
 
 
 @dataclass(frozen=True)
@@ -21,9 +34,10 @@ class Policy(Plugin):
 
     A policy provides one compiled function:
 
-        choose(belief, time, rng) -> arm
+        choose(belief, time, params, rng) -> arm
 
-    It may also say in plain Python, by `explain`, what every arm was worth in that choice.
+    `params` are the policy's fields. It may also say in plain Python, by `explain`, what every arm was worth in that
+    choice.
     """
 
     kind: ClassVar[str] = "policy"
@@ -31,41 +45,15 @@ class Policy(Plugin):
     choose: ClassVar[Any]
     worth: ClassVar[str] = "index"  # what `explain` tells: the index, whose largest is chosen, or the chance
 
+    @classmethod
+    def functions(cls) -> Iterator[tuple[str, Any, Contract]]:
+        """Its compiled function, with what is asked of it."""
+        yield "choose", cls.choose, CHOOSE
+
     @staticmethod
-    def explain(belief: Belief, time: int, rng: Words) -> Floats | None:
+    def explain(belief: Belief, time: int, params: Floats, rng: Words) -> Floats | None:
         """What every arm is worth to `choose` with the same luck; None where a user's own policy does not tell."""
         return None
-
-    def loop(self) -> Any:
-        """The compiled loop over all agents of a board."""
-        return _loop(type(self).choose)
-
-
-@cache
-def _loop(function: Any) -> Any:
-    return weave(choose_all, types.void(BoardType), choose=function)
-
-
-def choose(belief: Belief, time: int, rng: Words) -> int:
-    """Stands for the policy's own function in the loop below."""
-    raise NotImplementedError
-
-
-def choose_all(board: Any) -> None:
-    """Every agent chooses the arm it pulls next."""
-    agents, arms, time = board.agents, board.arms, board.time
-    estimates = table(board.estimates, agents, arms)
-    weights = table(board.weights, agents, arms)
-    doubts = table(board.doubts, agents, arms)
-    keys = words(board.policy_keys, agents)
-    choices = integers(board.choices, agents)
-    rng = words(board.rng, 1)
-    for agent in range(agents):
-        rng[0] = fold(keys[agent], time)
-        choices[agent] = choose(Belief(estimates[agent], weights[agent], doubts[agent]), time, rng)
-        if not 0 <= choices[agent] < arms:
-            board.fault = board.fault or BAD_CHOICE  # the first fault is told
-            choices[agent] = 0
 
 
 @compiled

@@ -59,12 +59,12 @@ def largest_mean(estimate: float, weight: float, log_time: float) -> float:
 
 
 @compiled
-def kl_ucb(belief: Belief, time: int, rng: Words) -> int:
+def kl_ucb(belief: Belief, time: int, params: Floats, rng: Words) -> int:
     """The arm with the largest mean not ruled out, plus doubt.
 
     Arms whose cheap bound lies below the exact index of another are left out of the race.
     """
-    log_time = math.log(max(time, 1))
+    log_time = params[0] * math.log(max(time, 1))
     index = np.empty(belief.estimates.size)
     first = 0
     for arm in range(index.size):
@@ -73,8 +73,8 @@ def kl_ucb(belief: Belief, time: int, rng: Words) -> int:
         if index[arm] > index[first]:
             first = arm
     best = -math.inf
-    for place in range(index.size):
-        arm = first if place == 0 else place - 1 if place <= first else place  # the likely winner comes first
+    for turn in range(index.size):
+        arm = first if turn == 0 else turn - 1 if turn <= first else turn  # the likely winner comes first
         if index[arm] < best - TIED:
             continue
         estimate = min(max(belief.estimates[arm], 0.0), 1.0)
@@ -83,16 +83,22 @@ def kl_ucb(belief: Belief, time: int, rng: Words) -> int:
     return argmax_at_random(index, rng)
 
 
-def explain(belief: Belief, time: int, rng: Words) -> Floats:
+def explain(belief: Belief, time: int, params: Floats, rng: Words) -> Floats:
     """The largest mean not ruled out of every arm, those included that cannot win."""
-    log_time = math.log(max(time, 1))
+    log_time = params[0] * math.log(max(time, 1))
     means = [largest_mean(min(max(z, 0.0), 1.0), w, log_time) for z, w in zip(*belief[:2], strict=True)]
     return np.array(means) + belief.doubts
 
 
 @dataclass(frozen=True)
 class KlUcb(Policy):
-    """max{q : w · kl(z, q) ≤ ln t} + d; not in the paper."""
+    """max{q : w · kl(z, q) ≤ c ln t} + d; not in the paper."""
 
+    parameters = "kl-ucb:1, the constant c, 0 or more; 1 if not given"
     choose = staticmethod(kl_ucb)
     explain = staticmethod(explain)
+    c: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.c < math.inf:
+            raise self.misunderstood(self.c)

@@ -1,5 +1,6 @@
 """Thompson sampling: a mean drawn from the posterior that the belief's pulls would give."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,30 +12,38 @@ from byzmab.core.report import Belief, Floats, Words
 
 
 @compiled
-def samples(belief: Belief, rng: Words) -> Floats:
-    """A sample of Beta(1 + w z, 1 + w (1 − z)) for every arm, plus doubt."""
+def samples(belief: Belief, params: Floats, rng: Words) -> Floats:
+    """A sample of Beta(a + w z, b + w (1 − z)) for every arm, plus doubt."""
     index = np.empty(belief.estimates.size)
     for arm in range(index.size):
         weight = belief.weights[arm]
         estimate = min(max(belief.estimates[arm], 0.0), 1.0)
-        index[arm] = beta(rng, 1.0 + weight * estimate, 1.0 + weight * (1.0 - estimate)) + belief.doubts[arm]
+        sample = beta(rng, params[0] + weight * estimate, params[1] + weight * (1.0 - estimate))
+        index[arm] = sample + belief.doubts[arm]
     return index
 
 
 @compiled
-def thompson(belief: Belief, time: int, rng: Words) -> int:
+def thompson(belief: Belief, time: int, params: Floats, rng: Words) -> int:
     """The arm with the largest sample."""
-    return argmax_at_random(samples(belief, rng), rng)
+    return argmax_at_random(samples(belief, params, rng), rng)
 
 
-def explain(belief: Belief, time: int, rng: Words) -> Floats:
+def explain(belief: Belief, time: int, params: Floats, rng: Words) -> Floats:
     """The samples that were drawn."""
-    return samples(belief, rng)
+    return samples(belief, params, rng)
 
 
 @dataclass(frozen=True)
 class Thompson(Policy):
-    """A sample of Beta(1 + w z, 1 + w (1 − z)), + d; not in the paper."""
+    """A sample of Beta(a + w z, b + w (1 − z)), + d; not in the paper."""
 
+    parameters = "thompson:1,1, the prior's strengths a and b, above 0; 1 and 1, uniform, if not given"
     choose = staticmethod(thompson)
     explain = staticmethod(explain)
+    a: float = 1.0
+    b: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (0.0 < self.a < math.inf and 0.0 < self.b < math.inf):
+            raise self.misunderstood(f"a={self.a},b={self.b}")

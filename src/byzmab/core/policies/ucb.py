@@ -31,50 +31,39 @@ def upper_bound(belief: Belief, width: float, rng: Words) -> int:
 
 
 @compiled
-def width_of_ucb(time: int) -> float:
-    """2 ln t."""
-    return 2.0 * math.log(max(time, 1))
+def width_at(time: int, alpha: float) -> float:
+    """α ln t."""
+    return alpha * math.log(max(time, 1))
 
 
 @compiled
-def width_of_tuned(time: int) -> float:
-    """ln t / 4."""
-    return math.log(max(time, 1)) / 4.0
-
-
-@compiled
-def ucb(belief: Belief, time: int, rng: Words) -> int:
+def ucb(belief: Belief, time: int, params: Floats, rng: Words) -> int:
     """The arm with the highest upper confidence bound. Paper: Section 3, decision making."""
-    return upper_bound(belief, width_of_ucb(time), rng)
+    return upper_bound(belief, width_at(time, params[0]), rng)
 
 
-@compiled
-def tuned(belief: Belief, time: int, rng: Words) -> int:
-    """The same with the paper's tuned width, an eighth of the variance. Paper: appendix, additional simulations."""
-    return upper_bound(belief, width_of_tuned(time), rng)
-
-
-def explain_ucb(belief: Belief, time: int, rng: Words) -> Floats:
+def explain(belief: Belief, time: int, params: Floats, rng: Words) -> Floats:
     """The upper confidence bounds."""
-    return upper_bounds(belief, width_of_ucb(time))
-
-
-def explain_tuned(belief: Belief, time: int, rng: Words) -> Floats:
-    """The same with the tuned width."""
-    return upper_bounds(belief, width_of_tuned(time))
+    return upper_bounds(belief, width_at(time, params[0]))
 
 
 @dataclass(frozen=True)
 class Ucb(Policy):
-    """z + √(2 ln t / w) + d; with no neighbours this is UCB1."""
+    """z + √(α ln t / w) + d, α = 2; with no neighbours this is UCB1."""
 
+    parameters = "ucb:2, the width constant α, 0 or more; 2, as in UCB1, if not given"
     choose = staticmethod(ucb)
-    explain = staticmethod(explain_ucb)
+    explain = staticmethod(explain)
+    alpha: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.alpha < math.inf:
+            raise self.misunderstood(self.alpha)
 
 
 @dataclass(frozen=True)
-class Tuned(Policy):
-    """z + √(ln t / (4 w)) + d: the paper's tuned parameter."""
+class Tuned(Ucb):
+    """z + √(ln t / (4 w)) + d: the paper's tuned parameter, `ucb:0.25` by another name."""
 
-    choose = staticmethod(tuned)
-    explain = staticmethod(explain_tuned)
+    parameters = "tuned:0.25, as for ucb; 0.25 if not given. Paper: appendix, additional simulations"
+    alpha: float = 0.25

@@ -15,8 +15,8 @@ from byzmab.paper.figures import alone
 from byzmab.simulation.assumptions import why_no_bound
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import REPORT_BYTES_PER_ARM
+from byzmab.simulation.single_run import Run, grid_of
 from byzmab.simulation.spread import Stopped
-from byzmab.simulation.stage import Stage, grid_of
 
 FRAMES = 50  # of a whole run: to call compiled code takes a fifth of a millisecond, and each run is called once a frame
 Update = dict[str, Any]  # of the page's curves
@@ -38,7 +38,7 @@ class Playing:
         experiment, began = self.experiment, time.perf_counter()
         runs = range(experiment.runs)
         others = alone(experiment)
-        stages, solo = ([Stage(each, run) for run in runs] for each in (experiment, others))
+        stages, solo = ([Run(each, run) for run in runs] for each in (experiment, others))
         sampled = SampledRun(experiment)
         grid = grid_of(experiment.horizon, experiment.record)
         rounds, done = -(-experiment.horizon // FRAMES), 0
@@ -58,20 +58,20 @@ class Playing:
                     "solo": _spread(solo, new),
                     "bound": sampled.bound[new],
                     "shares": self._shares(stages, done),
-                    "messages": float(np.mean([stage.board.record["messages"] for stage in stages])),
+                    "messages": float(np.mean([stage.state.record["messages"] for stage in stages])),
                     "fates": sampled.counts(),
                     "looked": sampled.looked,
                     "seconds": time.perf_counter() - began,
                 }
 
-    def _play(self, stage: Stage | SampledRun, until: int) -> None:
+    def _play(self, stage: Run | SampledRun, until: int) -> None:
         if self._stop.is_set():
             raise Stopped
-        stage.play(until)
+        stage.advance(until)
 
-    def _shares(self, stages: Sequence[Stage], done: int) -> list[float]:
+    def _shares(self, stages: Sequence[Run], done: int) -> list[float]:
         """The normal agents' share of pulls by arm so far, over all runs; the first pull of each arm is outside."""
-        pulls = [stage.board["pulls"][self.experiment.byzantine :].mean(axis=0) - 1.0 for stage in stages]
+        pulls = [stage.state["pulls"][self.experiment.byzantine :].mean(axis=0) - 1.0 for stage in stages]
         return (np.mean(pulls, axis=0) / done).tolist()  # type: ignore[no-any-return]
 
 
@@ -92,8 +92,8 @@ def announce(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def _spread(stages: Sequence[Stage], new: slice) -> dict[str, list[float] | None]:
+def _spread(stages: Sequence[Run], new: slice) -> dict[str, list[float] | None]:
     """Mean and standard deviation over runs of the normal agents' average regret."""
-    values: Floats = np.array([stage.board["regret"][:, new].mean(axis=0) for stage in stages])
+    values: Floats = np.array([stage.state["regret"][:, new].mean(axis=0) for stage in stages])
     std = values.std(axis=0, ddof=1).round(3).tolist() if len(stages) > 1 else None
     return {"mean": values.mean(axis=0).round(3).tolist(), "std": std}

@@ -9,7 +9,7 @@ from byzmab.core.errors import BadInput
 from byzmab.core.filters.fates import Fate
 from byzmab.core.report import Belief, Floats, Integers, Words
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.stage import Stage
+from byzmab.simulation.single_run import Run
 
 
 class RoundView(NamedTuple):
@@ -26,40 +26,44 @@ class RoundView(NamedTuple):
     belief: Belief  # agents × arms
     choices: Integers  # agents
     kappas: Floats  # agents
-    truths: Floats  # arms: μ
+    true_means: Floats  # arms: μ
     policy_keys: Words  # agents
+    expected: Integers  # agents: how many neighbours should tell something
 
 
-def play_round(stage: Stage) -> RoundView:
+def play_round(stage: Run) -> RoundView:
     """Play one round with a decision; return what it was decided on.
 
     A round ends with pulls, and where reports are tallies themselves these change with it. So tallies are taken
     before the round; lies and beliefs, which are made in it, after.
     """
-    board = stage.board
-    time, agents = int(board.record["time"]), int(board.record["agents"])
-    pulls, means = board["pulls"].copy(), board["means"].copy()
-    stage.play(time + 1)
-    told_pulls, told_means = board["told_pulls"].copy(), board["told_means"].copy()
-    if board.record["history"] == 1:
+    state = stage.state
+    time, agents = int(state.record["time"]), int(state.record["agents"])
+    pulls, means = state["pulls"].copy(), state["means"].copy()
+    stage.advance(time + 1)
+    told_pulls, told_means = state["told_pulls"].copy(), state["told_means"].copy()
+    if state.record["history"] == 1:
         told_pulls[:agents], told_means[:agents] = pulls, means
-    starts = board["heard_starts"].copy()
-    rows = board["heard_rows"][: starts[agents]]
-    sent = board["heard_at"][: rows.size].copy() if board.record["memory"] else np.full(rows.size, board.record["sent"])
+    starts = state["inbox_starts"].copy()
+    rows = state["inbox_rows"][: starts[agents]]
+    sent = (
+        state["inbox_times"][: rows.size].copy() if state.record["memory"] else np.full(rows.size, state.record["sent"])
+    )
     return RoundView(
         time,
         pulls,
         means,
         starts,
-        board["heard"][: rows.size].copy(),
+        state["inbox_senders"][: rows.size].copy(),
         sent,
         told_pulls[rows],
         told_means[rows],
-        Belief(*(board[name].copy() for name in ("estimates", "weights", "doubts"))),
-        board["choices"].copy(),
-        board["kappas"],
-        board["truths"],
-        board["policy_keys"],
+        Belief(*(state[name].copy() for name in ("estimates", "weights", "doubts"))),
+        state["choices"].copy(),
+        state["kappas"],
+        state["true_means"],
+        state["policy_keys"],
+        np.diff(starts) * int(state.record["expects"]),
     )
 
 
@@ -75,6 +79,7 @@ def fates_of(experiment: Experiment, view: RoundView, agent: int) -> list[list[F
             parts.f,
             float(view.kappas[agent]),
             view.time,
+            max(0, view.expected[agent] - int((view.told_pulls[reports, arm] > 0.0).sum())),
         )
         for arm in range(parts.arms)
     ]
@@ -84,7 +89,8 @@ def index_of(experiment: Experiment, view: RoundView, agent: int) -> Floats | No
     """The policy's index of every arm, with the random draws of that decision; None where it has none."""
     rng = np.array([fold(view.policy_keys[agent], view.time)], np.uint64)
     belief = Belief(*(numbers[agent] for numbers in view.belief))
-    return experiment.parts.policy.explain(belief, view.time, rng)
+    policy = experiment.parts.policy
+    return policy.explain(belief, view.time, np.array(policy.params), rng)
 
 
 def view_round(experiment: Experiment, run: int, round: int) -> RoundView:
@@ -94,8 +100,8 @@ def view_round(experiment: Experiment, run: int, round: int) -> RoundView:
     for name, value, most in (("run", run, experiment.runs), ("round", round, experiment.horizon)):
         if not 1 <= value <= most:
             raise BadInput(f"{name} {value} does not exist; allowed: 1 to {most}")
-    stage = Stage(experiment, run - 1)
-    stage.play((round - 1) // experiment.epoch * experiment.epoch)
+    stage = Run(experiment, run - 1)
+    stage.advance((round - 1) // experiment.epoch * experiment.epoch)
     return play_round(stage)
 
 
@@ -119,7 +125,7 @@ def step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, 
         "consistency": parts.filter.consistency,
         "worth": parts.policy.worth,
         "formula": (type(parts.policy).__doc__ or "").partition("\n")[0],
-        "truths": view.truths.tolist(),
+        "truths": view.true_means.tolist(),
         "pulls": view.pulls[me].tolist(),
         "means": view.means[me].tolist(),
         "heard": [

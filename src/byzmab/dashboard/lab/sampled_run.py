@@ -9,9 +9,8 @@ from byzmab.core.filters.fates import Fate
 from byzmab.dashboard.lab.round_view import RoundView, fates_of, play_round
 from byzmab.simulation.assumptions import why_no_bound
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.stage import Stage, grid_of
-from byzmab.simulation.widths import WideStage
-from byzmab.theory.bounds import gaps_of, upper_bound
+from byzmab.simulation.single_run import Run, grid_of
+from byzmab.simulation.widths import WidthRun
 
 EXPLANATIONS = 20_000  # of one agent's reports on one arm, in all
 FEWEST, MOST_SAMPLES = 4, 40  # rounds of which all reports are explained
@@ -22,18 +21,17 @@ class SampledRun:
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
-        self.stage = (Stage if why_no_bound(experiment) else WideStage)(experiment, 0)
+        self.stage = (Run if why_no_bound(experiment) else WidthRun)(experiment, 0)
         self.samples = sample_rounds(experiment)
         self.fates = [Counter[Fate]() for _ in range(experiment.parts.agents)]  # of the reports that each told
         self.looked = 0
         self.bound: list[float] = []  # on the grid, the normal agents' average
-        self._gaps = gaps_of(self.stage.board["truths"])
         self._grid = grid_of(experiment.horizon, experiment.record).tolist()
         self._stops = sorted({*self.samples, *self._grid})
 
-    def play(self, until: int) -> None:
+    def advance(self, until: int) -> None:
         """Advance to round `until`, counting fates in sampled rounds and the bound on the grid."""
-        begun = int(self.stage.board.record["time"])
+        begun = int(self.stage.state.record["time"])
         for stop in self._stops[bisect_left(self._stops, begun) : bisect_left(self._stops, until)]:
             self._play_to(stop)
             if stop in self.samples:
@@ -45,11 +43,10 @@ class SampledRun:
         return [{str(fate): count for fate, count in counted.items()} for counted in self.fates]
 
     def _play_to(self, until: int) -> None:
-        self.stage.play(until)
+        self.stage.advance(until)
         due = len(self.bound) < len(self._grid) and until == self._grid[len(self.bound)]
-        if due and isinstance(self.stage, WideStage):
-            largest = self.stage.largest[self.experiment.byzantine :]
-            self.bound.append(float(upper_bound(largest, self._gaps).mean()))
+        if due and isinstance(self.stage, WidthRun):
+            self.bound.append(float(self.stage.widths.plain()[self.experiment.byzantine :].mean()))
 
     def _count(self, view: RoundView) -> None:
         self.looked += 1

@@ -10,7 +10,7 @@ from byzmab.simulation.experiment import PLUGINS, Experiment
 from byzmab.simulation.files import to_toml
 from byzmab.simulation.run import COMFORTABLE_BYTES
 from byzmab.simulation.settings import ABOUT, from_text, to_text
-from byzmab.simulation.stage import Stage, bytes_of
+from byzmab.simulation.single_run import Run, bytes_of
 
 MOST = {"agents": 60, "arms": 50, "runs": 500, "record": 1000}  # that a page can show
 MOST_DECISIONS = 300_000_000  # a minute or so
@@ -109,9 +109,9 @@ def edges_of(experiment: Experiment) -> list[tuple[int, int]]:
     """The edges (teller, hearer), agents numbered from 1, as they are drawn in the first round of the first run."""
     plain = {"filter": "mean", "policy": "greedy", "attack": "none", "algorithm": Experiment.algorithm}
     at_once = {"memory": 0, "subset": None, "epoch": 1, "delay": 0, "horizon": 1, "runs": 1}
-    stage = Stage(experiment.but(**plain, **at_once), 0)
-    stage.play(1)
-    starts, graph = stage.board["graph_starts"].tolist(), stage.board["graph"].tolist()
+    stage = Run(experiment.but(**plain, **at_once), 0)
+    stage.advance(1)
+    starts, graph = stage.state["graph_starts"].tolist(), stage.state["graph"].tolist()
     return [
         (graph[edge] + 1, hearer + 1)
         for hearer in range(len(starts) - 1)

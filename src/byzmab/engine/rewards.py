@@ -16,7 +16,7 @@ class Family(NamedTuple):
     """A family of reward distributions, one for every mean."""
 
     kind: int
-    knob: float
+    param: float
     about: str
     allowed: str = ""
 
@@ -35,31 +35,31 @@ FAMILIES = {
 
 def parse_family(text: str) -> Family:
     """Read a family such as `beta:4`."""
-    name, colon, knob = text.partition(":")
+    name, colon, param = text.partition(":")
     if name not in FAMILIES:
         raise unknown("rewards", name, FAMILIES)
     family = FAMILIES[name]
     if not colon:
         return family
     try:
-        value = float(knob)
+        value = float(param)
     except ValueError:
         value = 0.0
     if family.kind == BERNOULLI or not 0.0 < value <= (0.5 if family.kind == UNIFORM else 1e9):
         raise BadInput(
             f"rewards parameter {text!r} is not understood; allowed: {family.allowed or f'{name}, without one'}"
         )
-    return family._replace(knob=value)
+    return family._replace(param=value)
 
 
 @compiled
-def reward(kind: int, knob: float, mean: float, word: np.uint64, rng: Words) -> float:
+def reward(kind: int, param: float, mean: float, word: np.uint64, rng: Words) -> float:
     """One reward, from 64 random bits; `rng` is room to work in."""
     if kind == BERNOULLI:
         return 1.0 if unit(word) < mean else 0.0
     if kind == UNIFORM:
-        return mean + (2.0 * unit(word) - 1.0) * min(knob, mean, 1.0 - mean)
+        return mean + (2.0 * unit(word) - 1.0) * min(param, mean, 1.0 - mean)
     if mean <= 0.0 or mean >= 1.0:
         return mean
     rng[0] = word
-    return beta(rng, knob * mean, knob * (1.0 - mean))
+    return beta(rng, param * mean, param * (1.0 - mean))

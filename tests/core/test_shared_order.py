@@ -9,30 +9,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from byzmab import Experiment
-from byzmab.core.crowd import Crowd, admit_within, gather, hear, line_up, mean_from_end, passing
-from byzmab.core.ends import Ends, admit
-from byzmab.simulation.stage import Stage
+from byzmab.core.extremes import Extremes, admit
+from byzmab.core.shared_order import (
+    SharedOrder,
+    admit_first,
+    load_arm,
+    mean_from_end,
+    merge_heard,
+    passing,
+    queue_receivers,
+)
+from byzmab.simulation.single_run import Run
 
 counts = st.integers(1, 12).map(float)
 means = st.integers(0, 9).map(lambda tenths: tenths / 9)  # few enough that many are equal
 
 
-def make_ends(room, agents):
-    return Ends(np.zeros(room), np.zeros(room), np.zeros(room, int), np.zeros(1, int), np.zeros(agents, int))
+def make_extremes(room, agents):
+    return Extremes(np.zeros(room), np.zeros(room), np.zeros(room, int), np.zeros(1, int), np.zeros(agents, int))
 
 
 @given(reports=st.lists(st.tuples(means, counts), max_size=30), side=st.integers(1, 6))
-def test_the_ends_are_the_lowest_and_the_highest_of_all_that_were_admitted(reports, side):
-    ends = make_ends(2 * side, len(reports))
+def test_the_extremes_are_the_lowest_and_the_highest_of_all_that_were_admitted(reports, side):
+    extremes = make_extremes(2 * side, len(reports))
     for sender, (mean, count) in enumerate(reports):
-        admit(ends, sender, count, mean)
+        admit(extremes, sender, count, mean)
         expected = sorted(reports[: sender + 1])
         if len(expected) > 2 * side:
             expected = expected[:side] + expected[-side:]
-        size = ends.size[0]
-        assert list(zip(ends.means[:size], ends.pulls[:size], strict=True)) == expected
-        assert np.flatnonzero(ends.held).tolist() == sorted(ends.senders[:size].tolist())
-        assert all(reports[ends.senders[place]] == expected[place] for place in range(size))
+        size = extremes.size[0]
+        assert list(zip(extremes.means[:size], extremes.pulls[:size], strict=True)) == expected
+        assert np.flatnonzero(extremes.held).tolist() == sorted(extremes.senders[:size].tolist())
+        assert all(reports[extremes.senders[index]] == expected[index] for index in range(size))
 
 
 @given(pulls=st.lists(counts, max_size=40), own=counts, kappa=st.floats(1, 2, exclude_max=True))
@@ -48,16 +56,16 @@ class Network(NamedTuple):
     means: list
     kappas: list
     lies: list
-    unheard: list
+    missing: list
 
 
 @st.composite
 def networks(draw):
     """Drawn from a seed, so that examples are large: most agents reach some of the others, but not all."""
     rng = random.Random(draw(st.integers(0, 2**32)))
-    liars, normal, missing = draw(st.integers(0, 4)), draw(st.integers(1, 40)), draw(st.integers(0, 2))
+    liars, normal, strange = draw(st.integers(0, 4)), draw(st.integers(1, 40)), draw(st.integers(0, 2))
     everyone = range(liars + normal)
-    strangers = [{rng.randrange(liars, liars + normal) for _ in range(missing)} for _ in everyone]
+    strangers = [{rng.randrange(liars, liars + normal) for _ in range(strange)} for _ in everyone]
     return Network(
         liars,
         [float(rng.randint(1, 8)) for _ in everyone],
@@ -68,19 +76,19 @@ def networks(draw):
     )
 
 
-def make_crowd(network, f):
+def make_order(network, f):
     agents, liars = len(network.pulls), network.liars
     normal = agents - liars
     order = sorted(range(liars, agents), key=lambda agent: -network.pulls[agent])
-    starts = np.cumsum([0, *map(len, network.unheard)])
-    room = min(2 * (max(f, 1) + 1 + max(map(len, network.unheard))), normal)
+    starts = np.cumsum([0, *map(len, network.missing)])
+    room = min(2 * (max(f, 1) + 1 + max(map(len, network.missing))), normal)
     floats = [np.zeros(size) for size in (agents, agents, normal, normal, normal + 1, normal + 1, normal + 1)]
     integers = [np.zeros(size, int) for size in (normal, agents, agents, agents, agents, normal + 2)]
-    return Crowd(
+    return SharedOrder(
         np.array([order]),
         starts,
-        np.array([other for names in network.unheard for other in names], int),
-        make_ends(room, agents),
+        np.array([other for names in network.missing for other in names], int),
+        make_extremes(room, agents),
         *floats,
         *integers,
         np.zeros(liars),
@@ -91,24 +99,24 @@ def make_crowd(network, f):
 
 @given(network=networks(), f=st.integers(0, 3), consistency=st.booleans())
 def test_every_receiver_hears_what_a_sorted_inbox_of_its_own_would_hold(network, f, consistency):
-    crowd = make_crowd(network, f)
-    gather(crowd, np.array(network.pulls)[:, None], np.array(network.means)[:, None], 0)
-    line_up(crowd, np.array(network.kappas), consistency)
-    assert sorted(crowd.queue) == list(range(len(network.pulls)))
+    shared = make_order(network, f)
+    load_arm(shared, np.array(network.pulls)[:, None], np.array(network.means)[:, None], 0)
+    queue_receivers(shared, np.array(network.kappas), consistency)
+    assert sorted(shared.queue) == list(range(len(network.pulls)))
     admitted = 0
-    for receiver in crowd.queue:
+    for receiver in shared.queue:
         own, kappa = network.pulls[receiver], network.kappas[receiver]
         honest = sorted(
             (network.means[other], network.pulls[other])
             for other in range(network.liars, len(network.pulls))
-            if other not in network.unheard[receiver] and (not consistency or kappa * network.pulls[other] >= own)
+            if other not in network.missing[receiver] and (not consistency or kappa * network.pulls[other] >= own)
         )
         lies = sorted(network.lies[receiver])
-        for place, (mean, count) in enumerate(lies):
-            crowd.lie_means[place], crowd.lie_pulls[place] = mean, count
-        admitted = admit_within(crowd, admitted, crowd.reaches[receiver])
+        for index, (mean, count) in enumerate(lies):
+            shared.lie_means[index], shared.lie_pulls[index] = mean, count
+        admitted = admit_first(shared, admitted, shared.n_consistent[receiver])
         heard_pulls, heard_means = np.zeros(len(network.pulls)), np.zeros(len(network.pulls))
-        size, middle = hear(crowd, receiver, len(lies), heard_pulls, heard_means)
+        size, middle = merge_heard(shared, receiver, len(lies), heard_pulls, heard_means)
         told = list(zip(heard_means[:size], heard_pulls[:size], strict=True))
         everything = sorted(honest + lies)
 
@@ -126,21 +134,21 @@ def test_every_receiver_hears_what_a_sorted_inbox_of_its_own_would_hold(network,
         ):
             expected = sum(worth(*report) for report in total) - sum(worth(*report) for report in one_by_one)
             assert summed == pytest.approx(expected, abs=1e-12)
-        for place in range(max(f, 1) + 1):
+        for rank in range(max(f, 1) + 1):
             for low in (True, False):
-                found = mean_from_end(crowd, receiver, place, low)
+                found = mean_from_end(shared, receiver, rank, low)
                 ordered = honest if low else honest[::-1]
-                assert found == ordered[min(place, len(honest) - 1)][0] if honest else np.isnan(found)
+                assert found == ordered[min(rank, len(honest) - 1)][0] if honest else np.isnan(found)
 
 
 @pytest.mark.parametrize("epoch", [1, 3])
 def test_the_order_by_pulls_is_kept_from_round_to_round(epoch):
     experiment = Experiment(agents=20, byzantine=3, arms="random:5", horizon=60, runs=1, epoch=epoch)
-    stage = Stage(experiment, 0, dense=True)
+    played = Run(experiment, 0, dense=True)
     for time in range(0, experiment.horizon, epoch):
-        stage.play(time)
-        before = stage.board["pulls"].copy()
-        stage.play(time + 1)  # the first round of an epoch: reports are exchanged
-        for arm, order in enumerate(stage.board["by_pulls"].reshape(5, 17)):
+        played.advance(time)
+        before = played.state["pulls"].copy()
+        played.advance(time + 1)  # the first round of an epoch: reports are exchanged
+        for arm, order in enumerate(played.state["by_pulls"].reshape(5, 17)):
             assert sorted(order) == list(range(3, 20))
             assert (np.diff(before[order, arm]) <= 0).all()

@@ -1,0 +1,52 @@
+"""One agent believes: the loop over its arms that a live agent and the simulator share.
+
+`believe` below is the paper's filter; `specialize` puts the chosen filter's own function in its place.
+"""
+
+import numpy as np
+
+from byzmab.core.filters.trimmed import believe  # `specialize` puts the filter's own in its place
+from byzmab.core.report import LEAST_PULLS, Belief, Floats, Heard, Words
+
+ALL_ARMS = np.uint64(2**64 - 1)  # all bits of a word: bit k % 64 stands for arm k
+
+
+def believe_agent(
+    own_pulls: Floats,  # arms: n_i
+    own_means: Floats,  # arms: x̄_i
+    told_pulls: Floats,  # rows × arms: n_j as told
+    told_means: Floats,  # rows × arms: x̄_j as told
+    rows: Words,  # the inbox is rows[first:end]
+    first: np.uint64,
+    end: np.uint64,
+    dirty: np.uint64,  # bit k % 64: whether to believe anew of arm k
+    consistency: bool,  # whether the filter has step A
+    f: int,
+    kappa: float,
+    time: int,
+    expected: int,  # how many neighbours should tell something
+    params: Floats,
+    work: tuple[Floats, Floats],  # two arrays, as long as the inbox
+    belief: Belief,  # filled in
+) -> bool:
+    """Believe anew of every dirty arm; return whether these beliefs are numbers with positive weights."""
+    sound = True
+    pulls, means = work
+    for arm in range(np.uint64(own_pulls.size)):  # unsigned, like rows: numba then leaves out the test for below 0
+        if not (dirty >> (arm & np.uint64(63))) & np.uint64(1):
+            continue
+        own = own_pulls[arm]
+        # step A, κ n_j ≥ n_i, or without it just n_j > 0: a report of zero pulls is silence
+        factor, least = (kappa, own) if consistency else (1.0, LEAST_PULLS)
+        count, telling = np.uint64(0), 0
+        for entry in range(first, end):
+            row = rows[entry]
+            pulls[count] = told_pulls[row, arm]
+            means[count] = told_means[row, arm]
+            count += np.uint64(factor * told_pulls[row, arm] >= least)
+            telling += told_pulls[row, arm] > 0.0
+        silent = max(0, expected - telling)
+        heard = Heard(pulls[:count], means[:count], own, own_means[arm], f, kappa, time, silent, params)
+        belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = believe(heard)
+        sound &= belief.weights[arm] > 0.0 and belief.estimates[arm] + belief.doubts[arm] < np.inf
+    return sound

@@ -1,0 +1,93 @@
+"""One live agent decides: believe of every arm, then choose one, in a single compiled call over plain arrays.
+
+`believe_agent` and `choose` below are the paper's; `specialize` puts those of the chosen filter and policy in their
+places. The simulator's loops (byzmab.engine) inline the same two functions for every agent of a network.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from byzmab.core.believe import ALL_ARMS, believe_agent
+from byzmab.core.compiler import specialize
+from byzmab.core.draws import fold
+from byzmab.core.filters.base import Filter
+from byzmab.core.mistakes import check_functions
+from byzmab.core.policies.base import Policy
+from byzmab.core.policies.ucb import ucb as choose  # `specialize` puts the policy's own in its place
+from byzmab.core.report import Belief, Floats, Words
+
+NEUTRAL = 0.5  # the estimate of an arm whose first reward is still to come
+PULLS, MEANS, PENDING, ESTIMATES, WEIGHTS, DOUBTS = range(6)  # rows of an agent's own table
+UNSOUND, NO_ARM = -1, -2  # instead of a choice
+
+F1, F2, F3 = (types.Array(types.float64, dimensions, "C") for dimensions in (1, 2, 3))
+W1 = types.Array(types.uint64, 1, "C")
+DECIDE = types.int64(
+    F2, F3, F2, F1, F1, W1, W1, types.boolean, types.int64, types.float64, types.int64, types.int64, types.boolean
+)
+
+
+def decide(
+    own: Floats,  # rows as above × arms
+    told: Floats,  # 2 × capacity × arms: pulls and means of the reports heard
+    work: Floats,  # 2 × capacity
+    filter_params: Floats,
+    policy_params: Floats,
+    rows: Words,  # 0, 1, … up to the number of reports
+    rng: Words,  # 2: the state of the stream, and the agent's key
+    consistency: bool,
+    f: int,
+    kappa: float,
+    time: int,
+    expected: int,  # how many neighbours should tell something
+    pick: bool,  # whether to choose, or to believe only
+) -> int:
+    """Fill in the agent's beliefs; return the arm it chooses, UNSOUND or NO_ARM, or 0 where it is not to pick."""
+    belief = Belief(own[ESTIMATES], own[WEIGHTS], own[DOUBTS])
+    believe_agent(
+        own[PULLS],
+        own[MEANS],
+        told[0],
+        told[1],
+        rows,
+        np.uint64(0),
+        np.uint64(rows.size),
+        ALL_ARMS,
+        consistency,
+        f,
+        kappa,
+        time,
+        expected,
+        filter_params,
+        (work[0], work[1]),
+        belief,
+    )
+    for arm in range(own.shape[1]):
+        pulls, pending = own[PULLS, arm], own[PENDING, arm]
+        if pulls == 0.0:
+            belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = NEUTRAL, pending, 0.0
+        elif not (belief.weights[arm] > 0.0 and belief.estimates[arm] + belief.doubts[arm] < np.inf):
+            return UNSOUND
+        elif pending > 0.0:  # w = n / g with n the rewarded pulls; in the width, pending ones count too
+            belief.weights[arm] *= 1.0 + pending / pulls
+    if not pick:
+        return 0
+    rng[0] = fold(rng[1], time)
+    arm = choose(belief, time, policy_params, rng)
+    return arm if 0 <= arm < own.shape[1] else NO_ARM
+
+
+def decision(filter: Filter, policy: Policy) -> Any:
+    """`decide` with a filter and a policy in it; BadInput where one of them has a mistake."""
+    for plugin in (filter, policy):
+        check_functions(plugin.kind, plugin.functions())
+    return _decision(type(filter).believe, type(policy).choose)
+
+
+@cache
+def _decision(believe: Any, choose: Any) -> Any:
+    inner = specialize(believe_agent, believe=believe)
+    return specialize(decide, DECIDE, believe_agent=inner, choose=choose)

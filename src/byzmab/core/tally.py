@@ -1,0 +1,74 @@
+"""What an agent knows from its own pulls, and checks of what it is given from outside."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from byzmab.core.errors import BadInput
+from byzmab.core.report import Report
+
+Name = str | int
+Arm = Name
+
+
+class Tally:
+    """What an agent knows of one arm from its own pulls."""
+
+    __slots__ = ("pending", "pulls", "total")
+
+    def __init__(self, pulls: int = 0, total: float = 0.0, pending: int = 0) -> None:
+        self.pulls = pulls  # rewarded
+        self.total = total
+        self.pending = pending  # chosen, but not rewarded yet
+
+    @property
+    def mean(self) -> float:
+        """The sample mean; 0 before the first reward."""
+        return self.total / self.pulls if self.pulls else 0.0
+
+
+def checked_name(what: str, name: Any) -> Name:
+    """A name of an arm or a neighbour, or BadInput if it is none."""
+    if not isinstance(name, (str, int)) or isinstance(name, bool):
+        raise BadInput(f"{what} {name!r} is not allowed; allowed: a name or a whole number")
+    return name
+
+
+def checked_time(time: Any) -> int:
+    """A time as it was saved, or ValueError."""
+    if not isinstance(time, int) or not 0 <= time < 2**62:
+        raise ValueError(f"time {time!r} is not a whole number of at least 0")
+    return time
+
+
+def checked_tally(pulls: Any, total: Any, pending: Any) -> Tally:
+    """A tally as it was saved, or ValueError."""
+    whole = all(isinstance(count, int) and 0 <= count < 2**53 for count in (pulls, pending))
+    if not whole or not isinstance(total, (int, float)) or not 0.0 <= total <= pulls * (1.0 + 1e-9):
+        raise ValueError(f"{pulls!r} pulls with {total!r} of reward and {pending!r} pending are no tally")
+    return Tally(pulls, float(total), pending)
+
+
+def as_rows(tallies: dict[Arm, Tally]) -> list[list[Any]]:
+    """Tallies as plain data, arm by arm."""
+    return [[arm, tally.pulls, tally.total, tally.pending] for arm, tally in tallies.items()]
+
+
+def checked_report(report: Report, arms: tuple[Arm, ...]) -> Report:
+    """A copy of a report with its arms named, or BadInput if it is none."""
+    if not isinstance(report, Report):
+        raise BadInput(f"report {report!r} is not allowed; allowed: a Report")
+    try:
+        names = tuple(checked_name("arm", name) for name in report.arms) or arms
+        pulls, means = np.array(report.pulls, np.float64), np.array(report.means, np.float64)
+    except (TypeError, ValueError):
+        raise BadInput("report is not allowed; allowed: numbers of pulls and means") from None
+    if pulls.shape != (len(names),) or means.shape != (len(names),) or len(set(names)) < len(names):
+        raise BadInput(f"report on {pulls.size} pulls and {means.size} means is not allowed; allowed: one each per arm")
+    for count, mean in zip(pulls.tolist(), means.tolist(), strict=True):
+        if not (0.0 <= count < math.inf and 0.0 <= mean <= 1.0):
+            raise BadInput(
+                f"report of {count!r} pulls with mean {mean!r} is not allowed; allowed: pulls ≥ 0, mean in [0, 1]"
+            )
+    return Report(pulls, means, names)

@@ -1,0 +1,18 @@
+"""The compiled round: a whole network, one run, advanced round by round.
+
+Read it in the order of a round:
+
+1. `state.py`      the data: all arrays of a run behind one pointer
+2. `round.py`      `advance`, the loop over rounds, and what it calls in this order
+3. `draw.py`       who hears whom
+4. `deliver.py`    who is heard now, which reports are remembered, and in which rows they stand
+5. `lie.py`        what Byzantine agents tell
+6. `believe.py`    what every agent believes; `dense.py` does the same where nearly everyone hears everyone
+7. `choose.py`     which arm every agent pulls next
+8. `pull.py`       pulls, rewards, and what is recorded
+
+A plug-in's author writes a small function for one agent, arm or message. Each of the four loops in `draw.py`, `lie.py`,
+`believe.py` and `choose.py` is written with such a function of ours by name; `specialize` compiles a copy of the loop
+with the plug-in's function in its place. These copies enter `advance` as function pointers, called once a round. So a
+new plug-in compiles alone, and yet costs no call per agent or arm.
+"""

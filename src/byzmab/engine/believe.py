@@ -1,0 +1,86 @@
+"""Believe: what every agent makes of what it heard, on the arms where something changed."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from byzmab.core.believe import ALL_ARMS, believe_agent
+from byzmab.core.compiler import specialize
+from byzmab.core.filters.base import EVERY_ROUND, Filter
+from byzmab.core.mistakes import check_functions
+from byzmab.core.report import Belief
+from byzmab.engine.dense import believe_all_dense
+from byzmab.engine.state import BAD_BELIEF, StateType, floats, table, words
+
+
+def believe_all(state: Any) -> None:
+    """Let every agent believe anew of every arm on which something changed that matters to the filter.
+
+    `specialize` puts `believe_agent` with the filter's own function in the place of the one below.
+    """
+    agents, arms, rows = state.agents, state.arms, state.history * state.agents + state.lie_capacity
+    own_pulls = table(state.pulls, agents, arms)
+    own_means = table(state.means, agents, arms)
+    told_pulls = table(state.told_pulls, rows, arms)
+    told_means = table(state.told_means, rows, arms)
+    dirty_rows = words(state.dirty, rows)
+    # indices are read as words, which have no sign: numba then leaves out the test for negative ones
+    starts = words(state.inbox_starts, agents + 1)
+    inbox_rows = words(state.inbox_rows, state.inbox_capacity)
+    kappas = floats(state.kappas, agents)
+    params = floats(state.filter_params, state.filter_params_size)
+    work = floats(state.work_pulls, state.max_inbox), floats(state.work_means, state.max_inbox)
+    estimates = table(state.estimates, agents, arms)
+    weights = table(state.weights, agents, arms)
+    doubts = table(state.doubts, agents, arms)
+    follow = state.stable_inbox == 1 and state.depends_on != EVERY_ROUND
+    every_arm = ALL_ARMS if arms > 63 else (np.uint64(1) << np.uint64(arms)) - np.uint64(1)
+    for agent in range(agents):
+        first, end = starts[agent], starts[agent + 1]
+        dirty = dirty_rows[agent] & every_arm
+        if follow:
+            for entry in range(first, end):
+                dirty |= dirty_rows[inbox_rows[entry]] & every_arm
+                if dirty == every_arm:
+                    break
+        else:
+            dirty = every_arm
+        sound = believe_agent(
+            own_pulls[agent],
+            own_means[agent],
+            told_pulls,
+            told_means,
+            inbox_rows,
+            first,
+            end,
+            dirty,
+            state.consistency == 1,
+            state.f,
+            kappas[agent],
+            state.time,
+            state.expects * np.int64(end - first),
+            params,
+            work,
+            Belief(estimates[agent], weights[agent], doubts[agent]),
+        )
+        if not sound:
+            state.fault = BAD_BELIEF
+
+
+def believing(filter: Filter, dense: bool) -> Any:
+    """`believe_all`, or `believe_all_dense`, with a filter's own function in it; BadInput where that has a mistake."""
+    check_functions(filter.kind, filter.functions())
+    return _believing_dense(type(filter).believe_dense) if dense else _believing(type(filter).believe)
+
+
+@cache
+def _believing(believe: Any) -> Any:
+    inner = specialize(believe_agent, believe=believe)
+    return specialize(believe_all, types.void(StateType), believe_agent=inner)
+
+
+@cache
+def _believing_dense(believe_dense: Any) -> Any:
+    return specialize(believe_all_dense, types.void(StateType), believe_dense=believe_dense)

@@ -1,0 +1,43 @@
+"""Choose: which arm every agent pulls next."""
+
+from functools import cache
+from typing import Any
+
+from numba import types
+
+from byzmab.core.compiler import specialize
+from byzmab.core.draws import fold
+from byzmab.core.mistakes import check_functions
+from byzmab.core.policies.base import Policy
+from byzmab.core.policies.ucb import ucb as choose  # `specialize` puts the policy's own in its place
+from byzmab.core.report import Belief
+from byzmab.engine.state import BAD_CHOICE, StateType, floats, integers, table, words
+
+
+def choose_all(state: Any) -> None:
+    """Let every agent choose the arm it pulls next."""
+    agents, arms, time = state.agents, state.arms, state.time
+    estimates = table(state.estimates, agents, arms)
+    weights = table(state.weights, agents, arms)
+    doubts = table(state.doubts, agents, arms)
+    params = floats(state.policy_params, state.policy_params_size)
+    keys = words(state.policy_keys, agents)
+    choices = integers(state.choices, agents)
+    rng = words(state.rng, 1)
+    for agent in range(agents):
+        rng[0] = fold(keys[agent], time)
+        choices[agent] = choose(Belief(estimates[agent], weights[agent], doubts[agent]), time, params, rng)
+        if not 0 <= choices[agent] < arms:
+            state.fault = state.fault or BAD_CHOICE  # the first fault is told
+            choices[agent] = 0
+
+
+def choosing(policy: Policy) -> Any:
+    """`choose_all` with a policy's own function in it; BadInput where that has a mistake."""
+    check_functions(policy.kind, policy.functions())
+    return _choosing(type(policy).choose)
+
+
+@cache
+def _choosing(choose: Any) -> Any:
+    return specialize(choose_all, types.void(StateType), choose=choose)

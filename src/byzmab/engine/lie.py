@@ -1,0 +1,144 @@
+"""Lie: what Byzantine agents tell each agent that hears them."""
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from byzmab.attacks.adaptive import start_round_dense  # `specialize` puts the attack's own in its place
+from byzmab.attacks.base import Attack, World
+from byzmab.attacks.base import pick_normal_agent as start_round  # and here
+from byzmab.attacks.constant import lie  # and here
+from byzmab.core.compiler import compiled, specialize
+from byzmab.core.draws import fold
+from byzmab.core.filters.base import CONSISTENT_MEANS
+from byzmab.core.mistakes import check_functions
+from byzmab.core.report import Floats, Report, Words
+from byzmab.engine.dense import shared_order_of
+from byzmab.engine.state import StateType, first_row, floats, integers, table, words
+
+start_run = Attack.start_run  # and here
+
+
+@compiled
+def world_of(state: Any) -> World:
+    """What the attack sees: the world at the time of sending."""
+    agents, arms = state.agents, state.arms
+    rows = state.history * agents + state.lie_capacity
+    told = Report(table(state.told_pulls, rows, arms), table(state.told_means, rows, arms), ())
+    first = first_row(state, state.sent)
+    true_means = floats(state.true_means, arms)
+    best = 0
+    for arm in range(arms):
+        if true_means[arm] > true_means[best]:
+            best = arm
+    return World(
+        state.sent,
+        told.pulls[first : first + agents],
+        told.means[first : first + agents],
+        integers(state.last, state.history * agents)[first : first + agents],
+        true_means,
+        best,
+        state.byzantine,
+        state.f,
+        floats(state.kappas, agents),
+        state.consistency == 1,
+        integers(state.in_edge_starts, agents + 1),
+        integers(state.in_edges, state.edge_capacity),
+        integers(state.inbox_starts, agents + 1),
+        integers(state.inbox_senders, state.inbox_capacity),
+        integers(state.inbox_rows, state.inbox_capacity),
+        told,
+    )
+
+
+def begin_round(state: Any, world: World, params: Floats, scratch: Floats, rng: Words) -> None:
+    """Let the attack draw what all lies of a round share."""
+    start_round(world, params, scratch, rng)
+
+
+def begin_round_dense(state: Any, world: World, params: Floats, scratch: Floats, rng: Words) -> None:
+    """The same where reports are ordered once for all."""
+    start_round_dense(world, shared_order_of(state), params, scratch, rng)
+
+
+@compiled
+def tell(
+    pulls: Floats, means: Floats, told_pulls: Floats, told_means: Floats, own_pulls: Floats, kappa: float, step_a: bool
+) -> np.uint64:
+    """Put a lie in its row; return a word with the bits of those arms on which it changed in a way that matters."""
+    dirty = np.uint64(0)
+    for arm in range(np.uint64(pulls.size)):  # no sign, no test for negative indices
+        count, mean = pulls[arm], means[arm]
+        if not (count > 0.0 and -math.inf < mean < math.inf):
+            count, mean = 0.0, 0.0  # no number at all is silence
+        if step_a:  # of a count it only matters whether it passes
+            own = own_pulls[arm]
+            differs = (kappa * count >= own) != (kappa * told_pulls[arm] >= own)
+        else:
+            differs = count != told_pulls[arm]
+        differs |= mean != told_means[arm]
+        told_pulls[arm], told_means[arm] = count, mean
+        dirty |= np.uint64(differs) << (arm & np.uint64(63))
+    return dirty
+
+
+def lie_all(state: Any) -> None:
+    """Let every Byzantine agent tell each agent that hears it now what the attack wants it to hear."""
+    world = world_of(state)
+    agents, arms, sent, byzantine = state.agents, state.arms, state.sent, state.byzantine
+    params = floats(state.attack_params, state.attack_params_size)
+    scratch = table(state.attack_scratch, state.scratch_rows, state.scratch_columns)
+    dirty = words(state.dirty, state.history * agents + state.lie_capacity)
+    times = integers(state.inbox_times, state.inbox_capacity)
+    pulls = floats(state.lie_pulls, arms)
+    means = floats(state.lie_means, arms)
+    rng = words(state.rng, 1)
+    key = fold(state.attack_key, sent)
+    if state.begun == 0:
+        rng[0] = state.attack_key
+        start_run(world, params, scratch, rng)
+    rng[0] = key
+    begin_round(state, world, params, scratch, rng)
+    for receiver in range(agents):
+        for entry in range(world.inbox_starts[receiver], world.inbox_starts[receiver + 1]):
+            sender = world.inbox_senders[entry]
+            if sender >= byzantine:
+                break  # senders ascend
+            if state.memory > 0 and times[entry] != sent:
+                continue  # a remembered lie stays as it was sent
+            row = world.inbox_rows[entry]
+            rng[0] = fold(key, 1 + sender * agents + receiver)
+            lie(world, sender, receiver, params, scratch, rng, Report(pulls, means, ()))
+            dirty[row] = tell(
+                pulls,
+                means,
+                world.told.pulls[row],
+                world.told.means[row],
+                world.pulls[receiver],
+                world.kappas[receiver],
+                state.depends_on == CONSISTENT_MEANS,
+            )
+
+
+def lying(attack: Attack, dense: bool) -> Any:
+    """`lie_all` with an attack's own functions in it; BadInput where one has a mistake."""
+    check_functions(attack.kind, attack.functions())
+    kind = type(attack)
+    if dense and kind.start_round_dense is not None:
+        return _lying_dense(kind.start_run, kind.start_round_dense, kind.lie)
+    return _lying(kind.start_run, kind.start_round, kind.lie)
+
+
+@cache
+def _lying(start_run: Any, start_round: Any, lie: Any) -> Any:
+    begin = specialize(begin_round, start_round=start_round)
+    return specialize(lie_all, types.void(StateType), start_run=start_run, begin_round=begin, lie=lie)
+
+
+@cache
+def _lying_dense(start_run: Any, start_round_dense: Any, lie: Any) -> Any:
+    begin = specialize(begin_round_dense, start_round_dense=start_round_dense)
+    return specialize(lie_all, types.void(StateType), start_run=start_run, begin_round=begin, lie=lie)

@@ -1,0 +1,79 @@
+"""The round: draw, deliver, lie, believe, choose, pull, record; stopped and resumed at any round.
+
+Graph, attack, filter and policy come in as function pointers, each called once per round: the copies of `draw_all`,
+`lie_all`, `believe_all` and `choose_all` that `specialize` made with their own functions.
+"""
+
+from typing import Any
+
+from numba import types
+
+from byzmab.core.compiler import compiled_as, compiled_noinline
+from byzmab.engine.deliver import EDGES, ENOUGH, FAULT, deliver, keep_history
+from byzmab.engine.dense import order_reports
+from byzmab.engine.pull import pull_all, record
+from byzmab.engine.state import StateType
+
+LOOP = types.FunctionType(types.void(StateType))
+DRAWING_LOOP = types.FunctionType(types.boolean(StateType))
+
+
+@compiled_noinline
+def exchange(state: Any, draw: Any, lie: Any) -> int:
+    """Draw the graph, deliver reports and tell lies; return ENOUGH, FAULT, or the array that must grow first."""
+    state.sent = state.time - state.delay
+    if state.sent < 0:
+        return ENOUGH
+    if (state.begun == 0 or state.time_varying == 1) and not draw(state):
+        return EDGES
+    if state.fault != 0:
+        return FAULT
+    shortage = deliver(state)
+    if shortage != ENOUGH:
+        return shortage
+    if state.dense == 1:
+        order_reports(state)
+    if state.byzantine > 0:
+        lie(state)
+    state.begun = 1
+    state.messages += state.edges
+    return ENOUGH
+
+
+ADVANCE = types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP)
+
+
+@compiled_as(ADVANCE)
+def advance(state: Any, until: int, draw: Any, lie: Any, believe: Any, choose: Any) -> int:
+    """Advance to round `until`; return ENOUGH, FAULT, or the array to grow before calling again."""
+    while state.time < until:
+        if state.history > 1:
+            keep_history(state)
+        if state.epoch == 1 or state.time % state.epoch == 0:
+            if state.hears == 1:
+                shortage = exchange(state, draw, lie)
+                if shortage != ENOUGH:
+                    return shortage
+            believe(state)
+            choose(state)
+            if state.fault != 0:
+                return FAULT
+        pull_all(state)
+        state.time += 1
+        record(state)
+    return ENOUGH
+
+
+@compiled_as(ADVANCE)
+def advance_baseline(state: Any, until: int, draw: Any, lie: Any, decide: Any, update: Any) -> int:
+    """The same for a baseline, which decides from what it heard and tells something else than its tally."""
+    while state.time < until:
+        shortage = exchange(state, draw, lie)
+        if shortage != ENOUGH:
+            return shortage
+        decide(state)
+        pull_all(state)
+        update(state)
+        state.time += 1
+        record(state)
+    return ENOUGH

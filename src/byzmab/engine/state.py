@@ -1,0 +1,227 @@
+"""The state of a network: all arrays of one run behind a single pointer.
+
+numba passes an array to a function pointer as nine words by value, 10 ns each way; a dozen of them would cost more
+than the filtering itself. So a state is one record of sizes, settings and addresses, and calling a loop costs 3 ns.
+Only the loops of this package unpack it; plug-in authors see plain arrays. docs/decisions/0002-state.md has the
+numbers, those of typed arrays in a structref among them.
+
+Reports live in rows of `told_pulls` and `told_means`, one column per arm. The first `history` × `agents` rows hold
+what normal agents could have told in the last `history` rounds (one round unless there is memory or delay), the rest
+hold lies, one row for each liar and receiver.
+"""
+
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from byzmab.core.compiler import compiled
+from byzmab.core.filters.base import NO_BELIEF
+from byzmab.core.policies.base import NO_SUCH_ARM
+from byzmab.core.report import Floats, Integers, Words
+
+# What a plug-in can do wrong without numba noticing.
+BAD_CHOICE, BAD_BELIEF, BAD_NEIGHBOUR = 1, 2, 3
+FAULTS = {
+    BAD_CHOICE: NO_SUCH_ARM,
+    BAD_BELIEF: NO_BELIEF,
+    BAD_NEIGHBOUR: "graph named neighbours that do not exist, do not ascend, or are the agent itself",
+}
+
+SETTINGS = {  # whole numbers that stay as they are during a run
+    "agents": "N",
+    "arms": "M",
+    "byzantine": "B: agents 1..B, rows 0..B-1, lie",
+    "f": "upper bound on Byzantine neighbours",
+    "consistency": "1 if the filter has step A, the consistency filter",
+    "depends_on": "which changes make a belief out of date: see core/filters/base.py",
+    "epoch": "rounds between two decisions",
+    "delay": "rounds between sending and hearing a report",
+    "memory": "rounds for which a report is remembered after it was inbox_senders",
+    "subset": "how many neighbours are heard in a round; 0 for all",
+    "time_varying": "1 if the graph is drawn anew in every round",
+    "graph_is_ours": "1 if the graph is not a user's own, and need not be checked in every round",
+    "hears": "0 if nobody listens",
+    "expects": "1 if the neighbours are always the same, so that one who tells nothing is silent",
+    "stable_inbox": "1 if reports keep their rows, so that changes can be followed from round to round",
+    "dense": "1 if nearly everyone hears everyone, and reports are ordered once for all: see engine/dense.py",
+    "lists_edges": "1 if `graph` lists every edge; 0 if, being dense, only those on which lies are told",
+    "history": "rounds of reports kept: memory + delay + 1",
+    "edge_capacity": "length of `graph` and `in_edges`",
+    "inbox_capacity": "length of the inboxes, all agents together",
+    "lie_capacity": "rows of reports that lies can fill",
+    "max_inbox": "length of work_pulls: the most reports that one agent can hear",
+    "graph_params_size": "length of graph_params",
+    "attack_params_size": "length of attack_params",
+    "filter_params_size": "length of filter_params",
+    "policy_params_size": "length of policy_params",
+    "scratch_rows": "rows of attack_scratch",
+    "scratch_columns": "columns of attack_scratch",
+    "grid_size": "rounds on which regret is recorded",
+}
+PROGRESS = {  # whole numbers that `advance` changes
+    "time": "t: rounds played",
+    "sent": "the time at which the reports heard now were sent",
+    "begun": "1 once reports were delivered",
+    "edges": "reports heard in a round, by all agents",
+    "most_missing": "the most normal agents that one agent does not hear, itself included, where the graph is dense",
+    "lies": "rows of lies handed out so far",
+    "free": "how many of them are free again",
+    "messages": "reports heard so far, by all agents",
+    "fault": "what a plug-in did wrong: one of the constants above, 0 for nothing",
+    "recorded": "rounds of the grid recorded so far",
+}
+KEYS = {  # keys of random streams
+    "reward_key": "rewards, by agent, arm and pull",
+    "policy_key": "decisions, by agent and time",
+    "graph_key": "edges, by time and receiver",
+    "subset_key": "which neighbours are heard, by time and receiver",
+    "attack_key": "lies, by time, sender and receiver",
+}
+
+FLOATS, INTEGERS, WORDS = np.float64, np.int64, np.uint64
+ARRAYS: dict[str, tuple[type, str]] = {
+    "pulls": (FLOATS, "agents × arms: n, own tallies now"),
+    "totals": (FLOATS, "agents × arms: sum of rewards"),
+    "means": (FLOATS, "agents × arms: x̄"),
+    "last": (INTEGERS, "history × agents: the arm that led to these tallies, -1 at t = 0"),
+    "told_pulls": (FLOATS, "rows × arms: n as told"),
+    "told_means": (FLOATS, "rows × arms: x̄ as told"),
+    "dirty": (WORDS, "rows: bit k % 64 is set when the report on arm k changed in this round"),
+    "graph_starts": (INTEGERS, "agents + 1: where each agent's neighbours begin"),
+    "graph": (INTEGERS, "edges: the neighbours, ascending"),
+    "missing_starts": (INTEGERS, "agents + 1: where the normal agents whom each agent does not hear begin; dense only"),
+    "missing": (INTEGERS, "edges: these, ascending, oneself among them"),
+    "by_pulls": (INTEGERS, "arms × normal agents: by decreasing pulls; dense only"),
+    "order_floats": (FLOATS, "rows × (agents + 2), for the SharedOrder of one arm: see engine/dense.py; dense only"),
+    "order_integers": (INTEGERS, "the same"),
+    "in_edge_starts": (INTEGERS, "agents + 1: as graph_starts, for those heard in this round"),
+    "in_edges": (INTEGERS, "edges: their neighbours heard in this round, ascending"),
+    "inbox_starts": (INTEGERS, "agents + 1: where each agent's inbox begins, remembered reports included"),
+    "inbox_senders": (INTEGERS, "entries: the senders"),
+    "inbox_times": (INTEGERS, "entries: when the report was sent"),
+    "inbox_rows": (INTEGERS, "entries: the row that holds the report"),
+    "previous_inbox_starts": (INTEGERS, "as inbox_starts: the inboxes of the round before"),
+    "previous_inbox_senders": (INTEGERS, "as inbox_senders"),
+    "previous_inbox_times": (INTEGERS, "as inbox_times"),
+    "previous_inbox_rows": (INTEGERS, "as inbox_rows"),
+    "free_rows": (INTEGERS, "lie_capacity: rows of lies that are free again, a stack"),
+    "kappas": (FLOATS, "agents"),
+    "true_means": (FLOATS, "arms: μ"),
+    "estimates": (FLOATS, "agents × arms: z"),
+    "weights": (FLOATS, "agents × arms: n / g"),
+    "doubts": (FLOATS, "agents × arms: d"),
+    "choices": (INTEGERS, "agents: the arm each pulls next"),
+    "reward_keys": (WORDS, "agents × arms: keys of the reward streams"),
+    "policy_keys": (WORDS, "agents: keys of the decision streams"),
+    "reward_kinds": (INTEGERS, "agents: the family of rewards"),
+    "reward_params": (FLOATS, "agents: its parameter"),
+    "graph_params": (FLOATS, "the graph's parameters"),
+    "attack_params": (FLOATS, "the attack's parameters"),
+    "filter_params": (FLOATS, "the filter's parameters"),
+    "policy_params": (FLOATS, "the policy's parameters"),
+    "attack_scratch": (FLOATS, "rows × columns: what the attack keeps for itself"),
+    "work_pulls": (FLOATS, "max_inbox: the reports on one arm, being filtered"),
+    "work_means": (FLOATS, "max_inbox: the same"),
+    "lie_pulls": (FLOATS, "arms: a lie, being told"),
+    "lie_means": (FLOATS, "arms: the same"),
+    "rng": (WORDS, "1: state of the random stream in use"),
+    "grid": (INTEGERS, "rounds at which regret is recorded"),
+    "regret": (FLOATS, "normal agents × grid"),
+    "third_ends": (INTEGERS, "3: the last round of each third of the horizon"),
+    "thirds": (INTEGERS, "3 × normal agents × arms: pulls up to the end of each third"),
+}
+
+RECORD = np.dtype(
+    [(name, np.int64) for name in (*SETTINGS, *PROGRESS)]
+    + [(name, np.uint64) for name in KEYS]
+    + [(name, np.int64) for name in ARRAYS]  # addresses
+)
+StateType = numba.from_dtype(RECORD)
+
+
+class NetworkState:
+    """A record for the compiled loops, and the arrays it points to."""
+
+    def __init__(self, **numbers: int) -> None:
+        self.record = np.zeros(1, RECORD)[0]
+        self._arrays: dict[str, Any] = {}
+        for name, number in numbers.items():
+            self.record[name] = number
+
+    def set(self, name: str, array: Any) -> None:
+        """Set an array, in place of the one that was there."""
+        kind, _ = ARRAYS[name]
+        array = np.ascontiguousarray(array, kind)
+        self._arrays[name] = array
+        self.record[name] = array.ctypes.data
+
+    def alias(self, name: str, other: str) -> None:
+        """Let two names stand for the same array."""
+        self.set(name, self._arrays[other])
+
+    def grow(self, name: str, rows: int) -> None:
+        """Give an array more rows, keeping what is there; tables have a column per arm."""
+        kind, shape = ARRAYS[name]
+        longer: Any = np.zeros((rows, int(self.record["arms"])) if "× arms" in shape else rows, kind)
+        if name in self._arrays:
+            longer[: len(self._arrays[name])] = self._arrays[name]
+        self.set(name, longer)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._arrays
+
+    def __getitem__(self, name: str) -> Any:
+        return self._arrays[name]
+
+
+def _pointer_to(kind: Any) -> Any:
+    @intrinsic  # type: ignore[untyped-decorator]
+    def pointer(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+        return types.CPointer(kind)(types.int64), generate
+
+    return pointer
+
+
+_floats, _integers, _words = map(_pointer_to, (types.float64, types.int64, types.uint64))
+
+
+@compiled
+def floats(address: int, size: int) -> Floats:
+    """The floats of a state at an address."""
+    return numba.carray(_floats(address), (size,))  # type: ignore[no-any-return]
+
+
+@compiled
+def table(address: int, rows: int, columns: int) -> Floats:
+    """The float table of a state at an address."""
+    return numba.carray(_floats(address), (rows, columns))  # type: ignore[no-any-return]
+
+
+@compiled
+def integers(address: int, size: int) -> Integers:
+    """The whole numbers of a state at an address."""
+    return numba.carray(_integers(address), (size,))  # type: ignore[no-any-return]
+
+
+@compiled
+def integer_table(address: int, rows: int, columns: int) -> Integers:
+    """The table of whole numbers of a state at an address."""
+    return numba.carray(_integers(address), (rows, columns))  # type: ignore[no-any-return]
+
+
+@compiled
+def words(address: int, size: int) -> Words:
+    """The 64-bit words of a state at an address."""
+    return numba.carray(_words(address), (size,))  # type: ignore[no-any-return]
+
+
+@compiled
+def first_row(state: Any, time: int) -> int:
+    """The row of agent 0's report of a time within the history; no division where there is only one."""
+    return 0 if state.history == 1 else (time % state.history) * state.agents

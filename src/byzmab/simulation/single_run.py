@@ -1,0 +1,244 @@
+"""One run of an experiment: its state set up, then advanced."""
+
+from typing import Any
+
+import numpy as np
+
+from byzmab.core import draws
+from byzmab.core.compiler import is_ours
+from byzmab.core.errors import BadInput
+from byzmab.core.report import Floats
+from byzmab.engine.believe import believing
+from byzmab.engine.choose import choosing
+from byzmab.engine.deliver import EDGES, FAULT, INBOXES, LIES
+from byzmab.engine.dense import FLOAT_ROWS, INTEGER_ROWS
+from byzmab.engine.draw import drawing
+from byzmab.engine.lie import lying
+from byzmab.engine.pull import first_pulls
+from byzmab.engine.round import advance, advance_baseline
+from byzmab.engine.state import FAULTS, NetworkState
+from byzmab.simulation.density import can_be_dense, expected_edges, is_dense
+from byzmab.simulation.experiment import Experiment
+
+LIARS_KAPPA = 1.5  # of Byzantine agents where normal ones have a list
+KEYS = {
+    "reward_key": draws.REWARD,
+    "policy_key": draws.POLICY,
+    "graph_key": draws.GRAPH,
+    "subset_key": draws.SUBSET,
+    "attack_key": draws.ATTACK,
+}
+PARAMETERIZED = ("graph", "attack", "filter", "policy")
+
+
+def grid_of(horizon: int, record: int) -> Any:
+    """The rounds on which regret is recorded: about `record` of them, evenly spread, the last included."""
+    return np.unique(np.linspace(0, horizon, min(record, horizon) + 1).round().astype(np.int64))[1:]
+
+
+def draw_means(experiment: Experiment, run: int) -> Floats:
+    """μ of a run: as given, or drawn and sorted decreasingly."""
+    parts = experiment.parts
+    if parts.means is not None:
+        return np.array(parts.means)
+    return np.sort(_uniforms(experiment, run, draws.ARMS, parts.arms))[::-1].copy()
+
+
+def draw_kappas(experiment: Experiment, run: int) -> Floats:
+    """κ of every agent in a run."""
+    parts = experiment.parts
+    if parts.kappas is None:
+        return 1.0 + _uniforms(experiment, run, draws.KAPPA, parts.agents)
+    listed = not isinstance(experiment.kappa, (int, float))
+    liars = LIARS_KAPPA if listed or not parts.kappas else parts.kappas[0]
+    return np.array((liars,) * experiment.byzantine + parts.kappas)
+
+
+def _uniforms(experiment: Experiment, run: int, purpose: int, count: int) -> Floats:
+    return draws.uniforms(draws.key_of(experiment.seed, run, purpose), count)
+
+
+def bytes_of(experiment: Experiment) -> int:
+    """About how much memory one run takes."""
+    parts = experiment.parts
+    agents, arms = parts.agents, parts.arms
+    dense = is_dense(experiment)
+    edges = expected_edges(experiment, dense) + agents
+    lies = (expected_edges(experiment, False) + agents) * experiment.byzantine // agents
+    memory = min(experiment.memory, experiment.horizon) if experiment.time_varying or experiment.subset else 0
+    rows = agents * (memory + experiment.delay + 1) + lies * (memory + 1)
+    lists = (8 if memory else 3) * min(edges * (memory + 1), agents * agents)
+    recorded = agents * min(experiment.record, experiment.horizon)
+    return 8 * int(2 * rows * arms + lists + 8 * agents * arms + recorded)
+
+
+def loops_of(experiment: Experiment, dense: bool) -> tuple[Any, ...]:
+    """The compiled loops of an experiment: graph, attack, and filter and policy or those of a baseline."""
+    parts, baseline = experiment.parts, experiment.parts.baseline
+    if baseline is None:
+        own = believing(parts.filter, dense), choosing(parts.policy)
+    else:
+        own = baseline.decide, baseline.update
+    return drawing(parts.graph), lying(parts.attack, dense), *own
+
+
+class Run:
+    """One run of an experiment: `advance` it, and read its `state`."""
+
+    def __init__(self, experiment: Experiment, run: int, dense: bool | None = None) -> None:
+        """Set up a run; `dense` says whether to order reports once for all, where it is not left to `is_dense`."""
+        dense = is_dense(experiment) if dense is None else dense
+        if dense and not can_be_dense(experiment):
+            raise BadInput(
+                "dense does not go with this experiment; allowed: filters with believe_dense on fixed graphs"
+            )
+        parts, baseline = experiment.parts, experiment.parts.baseline
+        self.loops = loops_of(experiment, dense)
+        self._compiled: Any = advance if baseline is None else advance_baseline
+        self.state = NetworkState(**_settings(experiment, dense))
+        self._tells_tallies = baseline is None and int(self.state.record["history"]) == 1
+        self._set_inputs(experiment, run)
+        self._set_tallies()
+        self._set_edges(expected_edges(experiment, dense) + parts.agents)
+        self._grow_lies(expected_edges(experiment, False) * experiment.byzantine // parts.agents + 1)
+        first_pulls(self.state.record)
+        if baseline is not None:
+            baseline.begin(self.state)
+
+    def advance(self, until: int) -> None:
+        """Advance to a round, growing arrays where they are too short; BadInput where a plug-in failed."""
+        record = self.state.record
+        while shortage := self._advance(until):
+            if shortage == FAULT:
+                raise BadInput(FAULTS[int(record["fault"])])
+            if shortage == EDGES:
+                self._set_edges(2 * int(record["edge_capacity"]))
+            elif shortage == INBOXES:
+                self._grow_inboxes(2 * int(record["inbox_capacity"]))
+            elif shortage == LIES:
+                self._grow_lies(2 * int(record["lie_capacity"]))
+
+    def _advance(self, until: int) -> int:
+        try:
+            return int(self._compiled(self.state.record, until, *self.loops))
+        except Exception as error:  # nothing of ours raises there
+            raise BadInput(f"a plug-in failed while it was played: {type(error).__name__}: {error}") from error
+
+    def _set_inputs(self, experiment: Experiment, run: int) -> None:
+        """Set all that stays as it is: means, kappas, rewards, parameters, keys, and when to record."""
+        parts, state = experiment.parts, self.state
+        for name, purpose in KEYS.items():
+            state.record[name] = draws.key_of(experiment.seed, run, purpose)
+        families = [parts.families[agent % len(parts.families)] for agent in range(parts.agents)]
+        state.set("true_means", draw_means(experiment, run))
+        state.set("kappas", draw_kappas(experiment, run))
+        state.set("reward_kinds", [family.kind for family in families])
+        state.set("reward_params", [family.param for family in families])
+        for kind in PARAMETERIZED:
+            state.set(f"{kind}_params", getattr(parts, kind).params)
+        state.set(
+            "attack_scratch", np.zeros(parts.attack.scratch_shape(parts.agents, parts.arms, experiment.byzantine))
+        )
+        state.set("grid", grid_of(experiment.horizon, experiment.record))
+        state.set("third_ends", [experiment.horizon * third // 3 for third in (1, 2, 3)])
+
+    def _set_tallies(self) -> None:
+        """Set the arrays whose size is known; all zero."""
+        state = self.state
+        agents, arms, history = (int(state.record[name]) for name in ("agents", "arms", "history"))
+        normal = agents - int(state.record["byzantine"])
+        for name in ("pulls", "means", "totals", "estimates", "weights", "doubts", "reward_keys"):
+            state.set(name, np.zeros((agents, arms)))
+        state.set("last", np.zeros((history, agents)))
+        for name in ("choices", "policy_keys", "work_pulls", "work_means"):
+            state.set(name, np.zeros(agents))
+        for name in ("lie_pulls", "lie_means"):
+            state.set(name, np.zeros(arms))
+        state.set("rng", np.zeros(1))
+        state.set("regret", np.zeros((normal, int(state.record["grid_size"]))))
+        state.set("thirds", np.zeros((3, normal, arms)))
+        for name in ("graph", "in_edge", "inbox", "previous_inbox", "missing"):
+            state.set(f"{name}_starts", np.zeros(agents + 1))
+        if state.record["dense"]:
+            state.set("by_pulls", np.tile(np.arange(agents - normal, agents), (arms, 1)))
+            state.set("order_floats", np.zeros((FLOAT_ROWS, agents + 2)))
+            state.set("order_integers", np.zeros((INTEGER_ROWS, agents + 2)))
+
+    def _set_edges(self, capacity: int) -> None:
+        """Set the arrays of the graph, of those heard now and, without memory, of the inboxes: the same ones."""
+        state = self.state
+        state.record["edge_capacity"] = capacity
+        state.set("graph", np.zeros(capacity, np.int64))
+        if state.record["dense"]:
+            state.set("missing", np.zeros(capacity, np.int64))
+        if state.record["subset"]:
+            state.set("in_edges", np.zeros(capacity))
+        else:
+            state.alias("in_edges", "graph")
+            state.alias("in_edge_starts", "graph_starts")
+        if state.record["memory"]:
+            if "inbox_senders" not in state:
+                self._grow_inboxes(capacity)
+        else:
+            state.alias("inbox_senders", "in_edges")
+            state.alias("inbox_starts", "in_edge_starts")
+            state.record["inbox_capacity"] = capacity
+            state.set("inbox_rows", np.zeros(capacity, np.int64))
+
+    def _grow_inboxes(self, capacity: int) -> None:
+        """Grow the arrays of remembered reports, keeping those that are there already."""
+        self.state.record["inbox_capacity"] = capacity
+        for name in ("senders", "times", "rows"):
+            self.state.grow(f"inbox_{name}", capacity)
+            self.state.set(f"previous_inbox_{name}", np.zeros(capacity))
+
+    def _grow_lies(self, capacity: int) -> None:
+        """Grow the rows of lies, which follow those of honest reports: tallies themselves where told at once."""
+        state = self.state
+        agents = int(state.record["agents"])
+        state.record["lie_capacity"] = capacity
+        rows = int(state.record["history"]) * agents + capacity
+        state.grow("free_rows", capacity)
+        state.grow("dirty", rows)
+        for told, own in (("told_pulls", "pulls"), ("told_means", "means")):
+            state.grow(told, rows)
+            if self._tells_tallies:
+                state[told][:agents] = state[own]
+                state.set(own, state[told][:agents])
+
+
+def _settings(experiment: Experiment, dense: bool) -> dict[str, int]:
+    """The whole numbers of a state that follow from an experiment."""
+    parts = experiment.parts
+    agents, arms, baseline = parts.agents, parts.arms, parts.baseline
+    redrawn = experiment.time_varying and parts.graph.random
+    always_same = not experiment.time_varying and experiment.subset is None
+    # the newest report is this round's where everyone is always heard, and none is older than the run
+    memory = 0 if always_same else min(experiment.memory, experiment.horizon)
+    history = memory + experiment.delay + 1
+    scratch = parts.attack.scratch_shape(agents, arms, experiment.byzantine)
+    return {
+        "agents": agents,
+        "arms": arms,
+        "max_inbox": agents,
+        "byzantine": experiment.byzantine,
+        "f": parts.f,
+        "consistency": parts.filter.consistency and baseline is None,
+        "depends_on": parts.filter.depends_on,
+        "epoch": experiment.epoch,
+        "delay": experiment.delay,
+        "memory": memory,
+        "subset": experiment.subset or 0,
+        "time_varying": redrawn,
+        "graph_is_ours": is_ours(type(parts.graph).neighbours.py_func),
+        "hears": parts.filter.hears or baseline is not None,
+        "expects": not redrawn and experiment.subset is None,
+        "stable_inbox": always_same and history == 1 and experiment.epoch == 1,
+        "dense": dense,
+        "lists_edges": not dense or parts.attack.sees_edges,
+        "history": history,
+        "grid_size": grid_of(experiment.horizon, experiment.record).size,
+        "scratch_rows": scratch[0],
+        "scratch_columns": scratch[1],
+        **{f"{kind}_params_size": len(getattr(parts, kind).params) for kind in PARAMETERIZED},
+    }
