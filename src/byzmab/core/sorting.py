@@ -1,4 +1,4 @@
-"""Sorting in index: short lists by insertion, long ones by Shell's method.
+"""Sorting in place: short lists by insertion, long ones by Shell's method.
 
 numba's own sort takes a second to compile wherever it is used; reports are few, so this is as fast.
 """

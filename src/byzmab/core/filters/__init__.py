@@ -1,6 +1,7 @@
 """Filters: from one's own tally and the reports heard to a belief."""
 
 from byzmab.core.filters.base import Filter
+from byzmab.core.filters.guarded import Guarded
 from byzmab.core.filters.median import Median
 from byzmab.core.filters.pooled import Pooled
 from byzmab.core.filters.screened import Screened
@@ -19,5 +20,6 @@ FILTERS = Registry(
         "median": Median,
         "pooled": Pooled,
         "screened": Screened,
+        "guarded": Guarded,
     },
 )

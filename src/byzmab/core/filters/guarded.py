@@ -1,0 +1,225 @@
+"""Guarded: pool what is heard, trim it by how hard it pulls, doubt what is young. Ours, and what we recommend.
+
+Nobody counts for more than C pulls, C being one's own count or the (f+1)-th largest that is told: at least one
+honest neighbour has as many. Reports are trimmed by their *pull* on the estimate, c (x̄ − centre), not by their mean:
+a lie that is kept pulls no harder than an honest report that was trimmed, whatever counts are told. So a noisy honest
+report with few pulls is no cover for a lie with many. docs/concepts/theory.md has the theorem, for `proven=1`, and
+says what is only measured: the recommended setting, whose doubt is smaller and fades as evidence grows.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from byzmab.core.compiler import compiled
+from byzmab.core.filters.base import ANY_REPORT, Filter
+from byzmab.core.filters.fates import Fate
+from byzmab.core.filters.median import median_with
+from byzmab.core.report import Floats, Heard
+from byzmab.core.sorting import sort_reports
+
+BIAS, CAUTION, FADE, PROVEN = range(4)  # where the parameters are
+SIGMA = 0.5  # the largest standard deviation of rewards in [0, 1]
+IMPOSSIBLE = 4.0  # c (x̄ − centre)² above this + ½ ln c: four and a half standard errors at ten pulls, more at more
+TRIMMED_PULLS_KNOW = 0.9  # what a trimmed mean knows of those it is made from, less f: measured
+ROOM = 2.0  # half the width of an interval, in 1/√w, by which being alone is compared with what was heard
+FEW = 4  # up to so many extremes are found one by one, more by sorting
+
+
+@compiled
+def is_impossible(distance: float, count: float) -> bool:
+    """Whether no honest report of so many pulls lies so far from the centre; the chance falls with every count."""
+    far = distance * distance * count
+    return far > IMPOSSIBLE and far > IMPOSSIBLE + 0.5 * math.log(count)
+
+
+@compiled
+def drop_impossible(own_pulls: float, centre: float, pulls: Floats, means: Floats, f: int) -> int:
+    """Drop the at most f reports that no honest agent sends, the farthest first; return how many are left."""
+    left = pulls.size
+    for _ in range(f):
+        farthest, worst = -1, 0.0
+        for report in range(left):
+            count, distance = min(pulls[report], own_pulls), means[report] - centre
+            if is_impossible(distance, count) and distance * distance * count > worst:
+                farthest, worst = report, distance * distance * count
+        if farthest < 0:
+            break
+        left -= 1
+        for report in range(farthest, left):
+            pulls[report], means[report] = pulls[report + 1], means[report + 1]
+    return left
+
+
+@compiled
+def cap_of(own_pulls: float, pulls: Floats, f: int) -> float:
+    """C: one's own count, or the (f+1)-th largest of more than f others if that is smaller; a whole number."""
+    as_many = 0
+    for count in pulls:
+        as_many += count >= own_pulls
+    bound, above = own_pulls, as_many
+    while above <= f:  # the largest count below the bound, until f + 1 have as many
+        largest = 0.0
+        for count in pulls:
+            largest = max(largest, count if count < bound else 0.0)
+        for count in pulls:
+            above += count == largest
+        bound = largest
+    return max(1.0, math.floor(bound))
+
+
+@compiled
+def comes_before(pull: float, count: float, other_pull: float, other_count: float) -> bool:
+    """The order of trimming: by pull on the estimate, equal ones by pulls."""
+    return pull < other_pull or (pull == other_pull and count < other_count)
+
+
+@compiled
+def move_extremes_out(counts: Floats, pull: Floats, f: int) -> None:
+    """Move the f reports that pull down hardest to the front, and the f that pull up hardest to the end."""
+    if f > FEW:
+        sort_reports(counts, pull)
+        return
+    for low in range(f):
+        high = pull.size - 1 - low
+        least, most = low, low
+        for report in range(low + 1, high + 1):
+            if comes_before(pull[report], counts[report], pull[least], counts[least]):
+                least = report
+            if not comes_before(pull[report], counts[report], pull[most], counts[most]):
+                most = report
+        pull[low], pull[least], counts[low], counts[least] = pull[least], pull[low], counts[least], counts[low]
+        most = least if most == low else most
+        pull[high], pull[most], counts[high], counts[most] = pull[most], pull[high], counts[most], counts[high]
+
+
+@compiled
+def deviation_near(top: float) -> float:
+    """The largest standard deviation of rewards whose mean is `top`, at least ½, as a share of SIGMA."""
+    mean = min(max(top, 0.5), 1.0)
+    return 2.0 * math.sqrt(mean * (1.0 - mean))
+
+
+@compiled
+def measured_room(
+    n: float, cap: float, estimate: float, kept: float, told: float, a: int, f: int, params: Floats
+) -> tuple[float, float]:
+    """The weight and the doubt of the recommended setting; `kept` and `told` are pulls, after and before trimming."""
+    weight = max(n + kept, n + TRIMMED_PULLS_KNOW * (told - f * cap))
+    doubt = params[CAUTION] * SIGMA / math.sqrt(weight)
+    if f > 0:  # f lies that are kept shift the mean of a reports by about f √(2 ln(a/f)) standard errors
+        doubt += params[BIAS] * f * math.sqrt(2.0 * math.log(a / f) * cap) * SIGMA / (n + kept)
+    fade = math.sqrt(params[FADE] / (params[FADE] + weight))
+    return weight, doubt * fade * deviation_near(estimate + 1.5 * SIGMA / math.sqrt(weight))
+
+
+@compiled
+def proven_room(n: float, cap: float, off: float, counts: Floats, kept: float, f: int) -> tuple[float, float]:
+    """The weight and the doubt of the theorem; `off` is the distance of the centre from one's own mean.
+
+    docs/concepts/theory.md: b reports kept of a, W pulls in all, and c the fewest pulls of a report.
+    """
+    a, total, fewest = counts.size, n + kept, cap
+    for count in counts:
+        fewest = min(fewest, count)
+    b = a - 2 * f
+    ways = math.lgamma(a + 1.0) - math.lgamma(b + 1.0) - math.lgamma(2.0 * f + 1.0)  # ln of a choose 2f
+    uneven = f * (cap - fewest)
+    scale = math.sqrt(n + b * cap) + uneven / math.sqrt(n)
+    doubt = b * math.sqrt(cap) + math.sqrt(0.5 * ways * (n + b * cap)) + uneven * off
+    return (total / scale) ** 2, doubt / total
+
+
+@compiled
+def keep_counts_of(least: float, pulls: Floats, means: Floats) -> int:
+    """Move the reports with at least so many pulls to the front, in their order; return how many there are."""
+    left = 0
+    for report in range(pulls.size):
+        pulls[left], means[left] = pulls[report], means[report]
+        left += pulls[report] >= least
+    return left
+
+
+@compiled
+def believe(heard: Heard) -> tuple[float, float, float]:
+    """The mean of what does not pull too hard, its weight, and the doubt that is left; alone where that is better."""
+    n, mean, pulls, means, params = heard.own_pulls, heard.own_mean, heard.pulls, heard.means, heard.params
+    alone = mean, n, 0.0
+    f = max(0, heard.f - heard.silent)  # a neighbour that should tell and does not is one of the f
+    if means.size <= 2 * f:
+        return alone
+    sort_reports(pulls, means)
+    centre, proven = median_with(mean, means), params[PROVEN] > 0.0
+    left = pulls.size if proven else drop_impossible(n, centre, pulls, means, f)
+    f -= pulls.size - left
+    pulls, means = pulls[:left], means[:left]
+    cap = cap_of(n, pulls, f)
+    if proven:
+        left = keep_counts_of(0.5 * cap, pulls, means)
+        pulls, means = pulls[:left], means[:left]
+    if left <= 2 * f:
+        return alone
+    told, kept, total = 0.0, 0.0, n * (mean - centre)
+    for report in range(left):
+        pulls[report] = min(pulls[report], cap)
+        means[report] = pulls[report] * (means[report] - centre)  # from here on: its pull on the estimate
+        told += pulls[report]
+    move_extremes_out(pulls, means, f)
+    for report in range(f, left - f):
+        kept += pulls[report]
+        total += means[report]
+    estimate = centre + total / (n + kept)
+    if proven:
+        weight, doubt = proven_room(n, cap, abs(centre - mean), pulls, kept, f)
+    else:
+        weight, doubt = measured_room(n, cap, estimate, kept, told, left, f, params)
+    if doubt + ROOM / math.sqrt(weight) >= ROOM / math.sqrt(n):
+        return alone
+    return estimate, weight, doubt
+
+
+def explain(heard: Heard) -> dict[int, Fate]:
+    """Implausible, or trimmed for pulling too hard, or kept; unused where being alone is better."""
+    fates = dict.fromkeys(range(heard.pulls.size), Fate.UNUSED)
+    if believe(heard._replace(pulls=heard.pulls.copy(), means=heard.means.copy()))[1] == heard.own_pulls:
+        return fates
+    f, proven = max(0, heard.f - heard.silent), heard.params[PROVEN] > 0.0
+    order = np.lexsort((heard.pulls, heard.means))
+    centre = median_with(heard.own_mean, heard.means[order])
+    capped = np.minimum(heard.pulls, heard.own_pulls)
+    far = {report: float((heard.means[report] - centre) ** 2 * capped[report]) for report in order.tolist()}
+    impossible = [r for r in far if not proven and is_impossible(heard.means[r] - centre, capped[r])]
+    for report in sorted(impossible, key=lambda report: -far[report])[:f]:
+        fates[report] = Fate.IMPLAUSIBLE
+    f -= sum(fate is Fate.IMPLAUSIBLE for fate in fates.values())
+    left = np.array([report for report in order.tolist() if fates[report] is Fate.UNUSED])
+    cap = cap_of(heard.own_pulls, heard.pulls[left], f)
+    left = left[heard.pulls[left] >= 0.5 * cap] if proven else left
+    counts = np.minimum(heard.pulls[left], cap)
+    by_pull = left[np.lexsort((counts, counts * (heard.means[left] - centre)))]
+    for rank, report in enumerate(by_pull.tolist()):
+        fates[report] = Fate.KEPT if f <= rank < by_pull.size - f else Fate.TRIMMED
+    return fates
+
+
+@dataclass(frozen=True)
+class Guarded(Filter):
+    """Ours, recommended: pools capped counts, trims by pull on the estimate, doubts what is young; proven variant."""
+
+    parameters = (
+        "guarded:1,2,40, the share of the largest bias and the standard errors that are doubted, both 0 or more, and "
+        "the pulls after which doubt fades, above 0; guarded:proven=1 for the constants of the theorem"
+    )
+    believe = staticmethod(believe)
+    explain = staticmethod(explain)
+    depends_on = ANY_REPORT
+    bias: float = 1.0  # these three are measured, not derived
+    caution: float = 2.0
+    fade: float = 40.0
+    proven: int = 0
+
+    def __post_init__(self) -> None:
+        doubts = 0.0 <= self.bias < math.inf and 0.0 <= self.caution < math.inf and 0.0 < self.fade < math.inf
+        if not doubts or self.proven not in (0, 1):
+            raise self.misunderstood(f"{self.bias},{self.caution},{self.fade},{self.proven}")
