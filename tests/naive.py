@@ -181,11 +181,72 @@ def screened(n, x, reports, f, kappa, t):
     return z, w, d
 
 
+def guarded_kept(n, x, reports, f, proven):
+    """What `guarded` keeps of the reports: (kept, used, C, centre, f), counts capped; nothing kept: alone."""
+    reports = sorted((report for report in reports if report[0] > 0), key=lambda report: (report[1], report[0]))
+
+    def cap(some):
+        return max(1, math.floor(min(n, sorted((nj for nj, _ in some), reverse=True)[f])))
+
+    alone = [], [], n, x, f
+    if len(reports) <= 2 * f:
+        return alone
+    if proven:
+        reports = [(nj, xj) for nj, xj in reports if nj >= cap(reports) / 2]
+    centre = statistics.median([x, *(xj for _, xj in reports)])
+    for _ in range(0 if proven else f):
+        far = [((xj - centre) ** 2 * min(nj, n), place) for place, (nj, xj) in enumerate(reports)]
+        far = [(d, -place) for d, place in far if d > 4 + math.log(min(reports[place][0], n)) / 2 and d > 4]
+        if not far:
+            break
+        reports.pop(-max(far)[1])
+        f -= 1
+    if len(reports) <= 2 * f:
+        return alone
+    C = cap(reports)
+    used = sorted(((min(nj, C), xj) for nj, xj in reports), key=lambda r: (r[0] * (r[1] - centre), r[0]))
+    return used[f : len(used) - f], used, C, centre, f
+
+
+def guarded(n, x, reports, f, kappa, t):
+    kept, used, C, centre, f = guarded_kept(n, x, reports, f, proven=False)
+    if not kept:
+        return x, n, 0.0
+    W = n + sum(c for c, _ in kept)
+    z = centre + (n * (x - centre) + sum(c * (xj - centre) for c, xj in kept)) / W
+    w = max(W, n + 0.9 * (sum(c for c, _ in used) - f * C))
+    d = 2.0 * 0.5 / math.sqrt(w) + (0.5 * f * math.sqrt(2 * math.log(len(used) / f) * C) / W if f else 0.0)
+    top = min(max(z + 0.75 / math.sqrt(w), 0.5), 1.0)
+    d *= math.sqrt(40 / (40 + w)) * 2 * math.sqrt(top * (1 - top))
+    return (x, n, 0.0) if d + 2 / math.sqrt(w) >= 2 / math.sqrt(n) else (z, w, d)
+
+
+def guarded_proven(n, x, reports, f, kappa, t):
+    kept, used, C, centre, f = guarded_kept(n, x, reports, f, proven=True)
+    if not kept:
+        return x, n, 0.0
+    b, W, c = len(kept), n + sum(c for c, _ in kept), min(c for c, _ in used)
+    z = centre + (n * (x - centre) + sum(c * (xj - centre) for c, xj in kept)) / W
+    sets = math.log(math.comb(sum(nj > 0 for nj, _ in reports), b))
+    d = (b * math.sqrt(C) + math.sqrt(sets * (n + b * C) / 2) + f * (C - c) * abs(centre - x)) / W
+    return z, (W / (math.sqrt(n + b * C) + f * (C - c) / math.sqrt(n))) ** 2, d
+
+
 def solo(n, x, reports, f, kappa, t):
     return x, n, 0.0
 
 
-FILTERS = {"trimmed": trimmed, "mean": mean, "median": median, "pooled": pooled, "screened": screened, "solo": solo}
+FILTERS = {
+    "trimmed": trimmed,
+    "mean": mean,
+    "median": median,
+    "pooled": pooled,
+    "screened": screened,
+    "guarded": guarded,
+    "guarded:proven=1": guarded_proven,
+    "solo": solo,
+}
+COUNT_SILENCE = {"guarded", "guarded:proven=1"}  # against f, where neighbours are always the same
 HAVE_STEP_A = {"trimmed", "mean", "median"}
 
 
@@ -377,6 +438,7 @@ def play(experiment, run):
         kappas = [1.5] * B + list(experiment.kappa)
     keys = {purpose: key_of(experiment, run, purpose) for purpose in (REWARD, POLICY, GRAPH, SUBSET)}
     believe = FILTERS[experiment.filter]
+    expected = not (experiment.time_varying and parts.graph.random) and experiment.subset is None
 
     def pull(i, k, number):
         return reward(experiment, i, mu[k], fold(fold(fold(keys[REWARD], i), k), number))
@@ -399,7 +461,8 @@ def play(experiment, run):
                 beliefs = []
                 for k in range(M):
                     reports = [report[k] for _, report in remembered[i].values()]
-                    beliefs.append(believe(n[i][k], x[i][k], reports, f, kappas[i], t))
+                    silent = sum(nj <= 0 for nj, _ in reports) if experiment.filter in COUNT_SILENCE and expected else 0
+                    beliefs.append(believe(n[i][k], x[i][k], reports, max(0, f - silent), kappas[i], t))
                 arms.append(choose(experiment.policy, beliefs, t, Stream(fold(fold(keys[POLICY], i), t))))
         for i in range(N):
             total[i][arms[i]] += pull(i, arms[i], n[i][arms[i]])

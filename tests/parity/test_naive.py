@@ -36,7 +36,7 @@ def test_every_filter_meets_every_attack_as_transcribed(filter, attack):
 
 
 @pytest.mark.parametrize("policy", POLICIES.entries)
-@pytest.mark.parametrize("filter", ["trimmed", "screened"])
+@pytest.mark.parametrize("filter", ["trimmed", "screened", "guarded:proven=1"])
 def test_every_policy_chooses_as_transcribed(policy, filter):
     assert_same_choices(Experiment(filter=filter, policy=policy, attack="extreme", **SMALL))
 
@@ -89,7 +89,7 @@ def test_the_ten_firms_are_connected_as_transcribed():
 @pytest.mark.parametrize("attack", ["gaussian", "adaptive", "constant:0.2,0.9"])
 def test_every_setting_is_played_as_transcribed(settings, graph, attack):
     for time_varying in (False, True):
-        for filter in ("trimmed", "pooled"):
+        for filter in ("trimmed", "pooled", "guarded"):
             experiment = Experiment(
                 graph=graph, time_varying=time_varying, filter=filter, attack=attack, **{**SMALL, **settings}
             )
@@ -120,3 +120,4 @@ def test_many_arms_and_many_neighbours_are_played_as_transcribed():
     experiment = Experiment(agents=36, byzantine=3, f=3, arms="random:70", horizon=25, attack="alie", filter="trimmed")
     assert_same_choices(experiment)
     assert_same_choices(experiment.but(filter="screened", policy="tuned"), run=3)
+    assert_same_choices(experiment.but(filter="guarded", f=6, arms="random:5", horizon=60), run=3)

@@ -115,19 +115,21 @@ def measured_room(
 
 
 @compiled
-def proven_room(n: float, cap: float, off: float, counts: Floats, kept: float, f: int) -> tuple[float, float]:
+def proven_room(
+    n: float, cap: float, off: float, counts: Floats, kept: float, neighbours: int, f: int
+) -> tuple[float, float]:
     """The weight and the doubt of the theorem; `off` is the distance of the centre from one's own mean.
 
-    docs/concepts/theory.md: b reports kept of a, W pulls in all, and c the fewest pulls of a report.
+    docs/concepts/theory.md: b of the reports are kept, W pulls in all, and c is the fewest pulls of a report.
     """
-    a, total, fewest = counts.size, n + kept, cap
+    b, total, fewest = counts.size - 2 * f, n + kept, cap
     for count in counts:
         fewest = min(fewest, count)
-    b = a - 2 * f
-    ways = math.lgamma(a + 1.0) - math.lgamma(b + 1.0) - math.lgamma(2.0 * f + 1.0)  # ln of a choose 2f
+    # ln of how many sets of b there are among the neighbours
+    sets = math.lgamma(neighbours + 1.0) - math.lgamma(b + 1.0) - math.lgamma(neighbours - b + 1.0)
     uneven = f * (cap - fewest)
     scale = math.sqrt(n + b * cap) + uneven / math.sqrt(n)
-    doubt = b * math.sqrt(cap) + math.sqrt(0.5 * ways * (n + b * cap)) + uneven * off
+    doubt = b * math.sqrt(cap) + math.sqrt(0.5 * sets * (n + b * cap)) + uneven * off
     return (total / scale) ** 2, doubt / total
 
 
@@ -145,21 +147,21 @@ def keep_counts_of(least: float, pulls: Floats, means: Floats) -> int:
 def believe(heard: Heard) -> tuple[float, float, float]:
     """The mean of what does not pull too hard, its weight, and the doubt that is left; alone where that is better."""
     n, mean, pulls, means, params = heard.own_pulls, heard.own_mean, heard.pulls, heard.means, heard.params
-    alone = mean, n, 0.0
+    alone, proven, neighbours = (mean, n, 0.0), params[PROVEN] > 0.0, means.size
     f = max(0, heard.f - heard.silent)  # a neighbour that should tell and does not is one of the f
     if means.size <= 2 * f:
         return alone
+    if proven:
+        left = keep_counts_of(0.5 * cap_of(n, pulls, f), pulls, means)
+        pulls, means = pulls[:left], means[:left]
     sort_reports(pulls, means)
-    centre, proven = median_with(mean, means), params[PROVEN] > 0.0
+    centre = median_with(mean, means)
     left = pulls.size if proven else drop_impossible(n, centre, pulls, means, f)
     f -= pulls.size - left
-    pulls, means = pulls[:left], means[:left]
-    cap = cap_of(n, pulls, f)
-    if proven:
-        left = keep_counts_of(0.5 * cap, pulls, means)
-        pulls, means = pulls[:left], means[:left]
     if left <= 2 * f:
         return alone
+    pulls, means = pulls[:left], means[:left]
+    cap = cap_of(n, pulls, f)
     told, kept, total = 0.0, 0.0, n * (mean - centre)
     for report in range(left):
         pulls[report] = min(pulls[report], cap)
@@ -171,33 +173,33 @@ def believe(heard: Heard) -> tuple[float, float, float]:
         total += means[report]
     estimate = centre + total / (n + kept)
     if proven:
-        weight, doubt = proven_room(n, cap, abs(centre - mean), pulls, kept, f)
-    else:
-        weight, doubt = measured_room(n, cap, estimate, kept, told, left, f, params)
+        weight, doubt = proven_room(n, cap, abs(centre - mean), pulls, kept, neighbours, f)
+        return estimate, weight, doubt
+    weight, doubt = measured_room(n, cap, estimate, kept, told, left, f, params)
     if doubt + ROOM / math.sqrt(weight) >= ROOM / math.sqrt(n):
         return alone
     return estimate, weight, doubt
 
 
 def explain(heard: Heard) -> dict[int, Fate]:
-    """Implausible, or trimmed for pulling too hard, or kept; unused where being alone is better."""
+    """Implausible, or trimmed for pulling too hard, or kept; unused where it counts too little or alone is better."""
     fates = dict.fromkeys(range(heard.pulls.size), Fate.UNUSED)
-    if believe(heard._replace(pulls=heard.pulls.copy(), means=heard.means.copy()))[1] == heard.own_pulls:
+    believed = believe(heard._replace(pulls=heard.pulls.copy(), means=heard.means.copy()))
+    if believed == (heard.own_mean, heard.own_pulls, 0.0):
         return fates
     f, proven = max(0, heard.f - heard.silent), heard.params[PROVEN] > 0.0
-    order = np.lexsort((heard.pulls, heard.means))
-    centre = median_with(heard.own_mean, heard.means[order])
-    capped = np.minimum(heard.pulls, heard.own_pulls)
-    far = {report: float((heard.means[report] - centre) ** 2 * capped[report]) for report in order.tolist()}
-    impossible = [r for r in far if not proven and is_impossible(heard.means[r] - centre, capped[r])]
-    for report in sorted(impossible, key=lambda report: -far[report])[:f]:
+    used = np.lexsort((heard.pulls, heard.means))
+    if proven:
+        used = used[heard.pulls[used] >= 0.5 * cap_of(heard.own_pulls, heard.pulls, f)]
+    centre = median_with(heard.own_mean, heard.means[used])
+    counts, distances = np.minimum(heard.pulls, heard.own_pulls), heard.means - centre
+    impossible = [r for r in used.tolist() if not proven and is_impossible(distances[r], counts[r])]
+    for report in sorted(impossible, key=lambda report: -(distances[report] ** 2) * counts[report])[:f]:
         fates[report] = Fate.IMPLAUSIBLE
-    f -= sum(fate is Fate.IMPLAUSIBLE for fate in fates.values())
-    left = np.array([report for report in order.tolist() if fates[report] is Fate.UNUSED])
-    cap = cap_of(heard.own_pulls, heard.pulls[left], f)
-    left = left[heard.pulls[left] >= 0.5 * cap] if proven else left
-    counts = np.minimum(heard.pulls[left], cap)
-    by_pull = left[np.lexsort((counts, counts * (heard.means[left] - centre)))]
+    left = np.array([report for report in used.tolist() if fates[report] is Fate.UNUSED])
+    f -= used.size - left.size
+    counts = np.minimum(heard.pulls[left], cap_of(heard.own_pulls, heard.pulls[left], f))
+    by_pull = left[np.lexsort((counts, counts * distances[left]))]
     for rank, report in enumerate(by_pull.tolist()):
         fates[report] = Fate.KEPT if f <= rank < by_pull.size - f else Fate.TRIMMED
     return fates
