@@ -195,7 +195,7 @@ def guarded_kept(n, x, reports, f, proven):
         reports = [(nj, xj) for nj, xj in reports if nj >= cap(reports) / 2]
     centre = statistics.median([x, *(xj for _, xj in reports)])
     for _ in range(0 if proven else f):
-        far = [((xj - centre) ** 2 * min(nj, n), place) for place, (nj, xj) in enumerate(reports)]
+        far = [(min(abs(xj - centre), abs(xj - x)) ** 2 * min(nj, n), place) for place, (nj, xj) in enumerate(reports)]
         far = [(d, -place) for d, place in far if d > 4 + math.log(min(reports[place][0], n)) / 2 and d > 4]
         if not far:
             break

@@ -29,19 +29,25 @@ FEW = 4  # up to so many extremes are found one by one, more by sorting
 
 @compiled
 def is_impossible(distance: float, count: float) -> bool:
-    """Whether no honest report of so many pulls lies so far from the centre; the chance falls with every count."""
+    """Whether no honest report of so many pulls lies so far off; the chance falls with every count."""
     far = distance * distance * count
     return far > IMPOSSIBLE and far > IMPOSSIBLE + 0.5 * math.log(count)
 
 
 @compiled
-def drop_impossible(own_pulls: float, centre: float, pulls: Floats, means: Floats, f: int) -> int:
+def distance_of(mean: float, centre: float, own_mean: float) -> float:
+    """How far a mean is from the centre and from one's own, whichever is nearer: either may be the unlucky one."""
+    return min(abs(mean - centre), abs(mean - own_mean))
+
+
+@compiled
+def drop_impossible(own_pulls: float, own_mean: float, centre: float, pulls: Floats, means: Floats, f: int) -> int:
     """Drop the at most f reports that no honest agent sends, the farthest first; return how many are left."""
     left = pulls.size
     for _ in range(f):
         farthest, worst = -1, 0.0
         for report in range(left):
-            count, distance = min(pulls[report], own_pulls), means[report] - centre
+            count, distance = min(pulls[report], own_pulls), distance_of(means[report], centre, own_mean)
             if is_impossible(distance, count) and distance * distance * count > worst:
                 farthest, worst = report, distance * distance * count
         if farthest < 0:
@@ -156,7 +162,7 @@ def believe(heard: Heard) -> tuple[float, float, float]:
         pulls, means = pulls[:left], means[:left]
     sort_reports(pulls, means)
     centre = median_with(mean, means)
-    left = pulls.size if proven else drop_impossible(n, centre, pulls, means, f)
+    left = pulls.size if proven else drop_impossible(n, mean, centre, pulls, means, f)
     f -= pulls.size - left
     if left <= 2 * f:
         return alone
@@ -192,14 +198,15 @@ def explain(heard: Heard) -> dict[int, Fate]:
     if proven:
         used = used[heard.pulls[used] >= 0.5 * cap_of(heard.own_pulls, heard.pulls, f)]
     centre = median_with(heard.own_mean, heard.means[used])
-    counts, distances = np.minimum(heard.pulls, heard.own_pulls), heard.means - centre
-    impossible = [r for r in used.tolist() if not proven and is_impossible(distances[r], counts[r])]
-    for report in sorted(impossible, key=lambda report: -(distances[report] ** 2) * counts[report])[:f]:
+    counts = np.minimum(heard.pulls, heard.own_pulls)
+    far = {report: distance_of(heard.means[report], centre, heard.own_mean) for report in used.tolist()}
+    impossible = [report for report in far if not proven and is_impossible(far[report], counts[report])]
+    for report in sorted(impossible, key=lambda report: -(far[report] ** 2) * counts[report])[:f]:
         fates[report] = Fate.IMPLAUSIBLE
     left = np.array([report for report in used.tolist() if fates[report] is Fate.UNUSED])
     f -= used.size - left.size
     counts = np.minimum(heard.pulls[left], cap_of(heard.own_pulls, heard.pulls[left], f))
-    by_pull = left[np.lexsort((counts, counts * distances[left]))]
+    by_pull = left[np.lexsort((counts, counts * (heard.means[left] - centre)))]
     for rank, report in enumerate(by_pull.tolist()):
         fates[report] = Fate.KEPT if f <= rank < by_pull.size - f else Fate.TRIMMED
     return fates
