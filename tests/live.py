@@ -10,8 +10,9 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from byzmab.node.clock import Clock
 from byzmab.node.config import Config, Http, Links, Neighbour, write_config
-from byzmab.node.host import Clock, Host
+from byzmab.node.host import Host
 from byzmab.node.identity import Key
 from byzmab.node.store import NodeStore
 from byzmab.node.transport.memory import Hub, MemoryTransport

@@ -44,7 +44,7 @@ class Application(threading.Thread):
 def test_kill_9_loses_nothing_counts_nothing_twice_and_signs_nothing_twice(tmp_path):
     port = free_port()
     neighbour = neighbour_of(2, endpoint=f"tcp/127.0.0.1:{port}")
-    node = Process(1, tmp_path, [neighbour], report_every=0.02).start()
+    node = Process(1, tmp_path, [neighbour], report_every=0.02, catch_up=0.0).start()
     frames, public = [], public_bytes(key_of(1).public)
     ear = ZenohTransport(NETWORK, key_of(2).public, (f"tcp/127.0.0.1:{port}",))
     ear.open(lambda name, content: frames.append(content))
@@ -65,7 +65,6 @@ def test_kill_9_loses_nothing_counts_nothing_twice_and_signs_nothing_twice(tmp_p
     assert node.stop() == 0
     ear.close()
 
-    assert state.epoch == KILLS + 1
     with sqlite3.connect(tmp_path / "process-1" / "agent-1" / "node.db") as file:
         assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         events = {row[0]: row[1:] for row in file.execute("SELECT event_id, arm, state, value FROM events")}
@@ -82,6 +81,7 @@ def test_kill_9_loses_nothing_counts_nothing_twice_and_signs_nothing_twice(tmp_p
 
     reports = [unseal_report(content, public, NETWORK) for content in frames]
     assert len({report.epoch for report in reports}) > KILLS / 2  # some are killed before their first report
+    assert state.epoch >= max(report.epoch for report in reports)
     bodies = {}
     for report, content in zip(reports, frames, strict=True):
         assert bodies.setdefault(report.version, digest_of(content)) == digest_of(content)

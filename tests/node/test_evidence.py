@@ -6,14 +6,15 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from live import NETWORK, config_of, frame, host_of, key_of, learn, neighbour_of, report, say
+from live import NETWORK, Time, config_of, frame, host_of, key_of, learn, neighbour_of, report, say
 from typer.testing import CliRunner
 
 from byzmab.cli.main import app
 from byzmab.core.errors import BadInput
 from byzmab.node.evidence import Evidence, Lie, explain, impossible_arm, read_evidence
+from byzmab.node.identity import public_bytes
 from byzmab.node.transport.memory import Hub
-from byzmab.node.wire import EvidenceMessage, Mark, digest_of, seal
+from byzmab.node.wire import EvidenceMessage, Handover, Mark, digest_of, seal, seal_handover
 
 
 def piece(kind, first, second, key=1):
@@ -91,13 +92,13 @@ def test_an_announced_reset_makes_everything_possible_once():
     assert impossible_arm(report(1, 1, (10,) * 4, epoch=5, reset=5), report(1, 2, (0,) * 4, epoch=5, reset=5)) == "a"
 
 
-def network(tmp_path, count=4, **settings):
+def network(tmp_path, count=4, time=None, **settings):
     """Hosts 1..count that all hear each other; agent 9 is the liar among their neighbours."""
-    hub = Hub()
+    hub, time = Hub(), time or Time()
     hosts = []
     for number in range(1, count + 1):
         others = [neighbour_of(other) for other in [*range(1, count + 1), 9] if other != number]
-        hosts.append(host_of(config_of(number, tmp_path, others, **settings), number, hub))
+        hosts.append(host_of(config_of(number, tmp_path, others, **settings), number, hub, clock=time.clock()))
         learn(hosts[-1], 8)
     return hub, hosts
 
@@ -140,7 +141,7 @@ def test_a_second_body_for_one_place_is_never_heard(tmp_path):
     _, hosts = network(tmp_path, 1, equivocators="keep")
     say(hosts[0], 9, frame(9, 1, (5, 5, 5, 5)))
     say(hosts[0], 9, frame(9, 1, (7, 7, 7, 7)))
-    assert hosts[0].neighbourhood.neighbours["agent-9"].equivocated
+    assert hosts[0].neighbourhood.neighbours["agent-9"].proof
     assert hosts[0].agent._inbox["agent-9"].pulls.tolist() == [5.0] * 4
     close(hosts)
 
@@ -215,16 +216,168 @@ def test_evidence_messages_that_prove_nothing_are_refused_or_ignored(tmp_path, f
     close(hosts)
 
 
-def test_an_impossible_history_is_suspicious_but_still_heard(tmp_path):
+def test_an_impossible_history_over_epochs_is_suspicious_but_still_heard(tmp_path):
+    """A backup that was brought back without an import looks like one."""
     _, hosts = network(tmp_path, 1)
     host = hosts[0]
-    for seq in range(1, 31):
-        say(host, 9, frame(9, seq, (50 - seq,) * 4))
+    for epoch in range(1, 31):
+        say(host, 9, frame(9, 1, (50 - epoch,) * 4, epoch=epoch))
     neighbour = host.neighbourhood.neighbours["agent-9"]
     assert neighbour.counts["impossible"] == 29
     assert [item.kind for item in neighbour.evidence] == [Lie.IMPOSSIBLE] * 8  # the rest is only counted
     assert not neighbour.expelled and host.agent.senders == ("agent-9",)
     assert all("impossible history" in explain(item) for item in neighbour.evidence)
+    close(hosts)
+
+
+@pytest.mark.parametrize(
+    ("pulls", "means"), [((2, 3, 3, 3), (0.5,) * 4), ((3, 3, 3, 3), (0.9,) * 4), ((4, 4, 4, 4), (0.9,) * 4)]
+)
+def test_an_impossible_sequence_within_an_epoch_is_proof(tmp_path, pulls, means):
+    _, hosts = network(tmp_path, 1)
+    say(hosts[0], 9, frame(9, 1))
+    say(hosts[0], 9, frame(9, 2, pulls, means))
+    neighbour = hosts[0].neighbourhood.neighbours["agent-9"]
+    assert neighbour.proof.kind is Lie.SEQUENCE and neighbour.expelled and hosts[0].agent.senders == ()
+    assert "numbers 1 and 2 of epoch 1, which no tally of arm 'a' has" in explain(neighbour.proof)
+    close(hosts)
+
+
+def test_an_arm_that_goes_and_comes_back_does_not_hide_a_fallen_count(tmp_path):
+    _, hosts = network(tmp_path, 1)
+    say(hosts[0], 9, frame(9, 1, (9, 9), (0.5, 0.5), arms=["a", "b"]))
+    say(hosts[0], 9, frame(9, 2, (9,), (0.5,), arms=["b"]))
+    say(hosts[0], 9, frame(9, 3, (4, 9), (0.5, 0.5), arms=["a", "b"]))
+    assert hosts[0].neighbourhood.neighbours["agent-9"].proof.kind is Lie.SEQUENCE
+    close(hosts)
+
+
+def test_a_word_common_to_all_hides_nothing_that_was_told_before_it(tmp_path):
+    """Two bodies for each of 25 numbers, and after them a number with one body, just before everybody reports."""
+    hub, hosts = network(tmp_path, 2)
+    for seq in range(1, 26):
+        say(hosts[0], 9, frame(9, seq, (seq,) * 4))
+        say(hosts[1], 9, frame(9, seq, (seq,) * 4, (0.25,) * 4))
+    for host in hosts:
+        say(host, 9, frame(9, 26, (99,) * 4))
+    round_trip(hub, hosts)
+    for host in hosts:
+        assert host.neighbourhood.neighbours["agent-9"].proof
+    close(hosts)
+
+
+def test_who_numbers_its_reports_per_receiver_is_found_out(tmp_path):
+    """Odd numbers for one, even ones for the other: no number has two bodies, but no tally has them all."""
+    time = Time()
+    hub, hosts = network(tmp_path, 2, time)
+    for turn in range(1, 4):
+        time.now += 1
+        say(hosts[0], 9, frame(9, 2 * turn - 1, (10 * turn,) * 4, (0.9,) * 4))
+        say(hosts[1], 9, frame(9, 2 * turn, (10 * turn,) * 4, (0.1,) * 4))
+        round_trip(hub, hosts)
+    for host in hosts:
+        neighbour = host.neighbourhood.neighbours["agent-9"]
+        assert neighbour.proof.kind is Lie.SEQUENCE and neighbour.expelled
+        assert "which no tally" in explain(neighbour.proof)
+    close(hosts)
+
+
+def test_numbers_that_one_tally_has_are_no_lie_whoever_received_them(tmp_path):
+    """Lost frames leave gaps, which are filled by asking and found to be honest."""
+    time = Time()
+    hub, hosts = network(tmp_path, 2, time)
+    for seq in range(1, 30):
+        time.now += 1
+        say(hosts[seq % 2], 9, frame(9, seq, (seq,) * 4))
+        round_trip(hub, hosts)
+    for host in hosts:
+        neighbour = host.neighbourhood.neighbours["agent-9"]
+        assert not neighbour.evidence and not neighbour.expelled
+        assert neighbour.history.get((1, 5)) is not None, "the frame of the other receiver was asked for"
+    close(hosts)
+
+
+def test_f_falls_by_one_for_each_liar_that_is_expelled_and_rises_with_a_pardon(tmp_path):
+    _, hosts = network(tmp_path, 4, f=1)
+    host = hosts[0]
+    assert host.agent.f == 1
+    say(host, 9, frame(9, 1))
+    say(host, 9, frame(9, 1, (3, 3, 3, 4)))
+    for number, mean in ((2, 0.0), (3, 0.5), (4, 1.0)):
+        say(host, number, frame(number, 1, (99,) * 4, (mean,) * 4))
+    assert host.agent.f == 0
+    assert {fate for fates in host.agent.explain().values() for fate in fates.values()} == {"kept"}, "nobody is trimmed"
+    config = host.config
+    host.close()
+    again = host_of(config, 1)
+    assert again.agent.f == 0, "after a restart, too"
+    again.pardon("agent-9")
+    assert again.agent.f == 1
+    again.close()
+    close(hosts[1:])
+
+
+def test_a_pardoned_neighbour_is_heard_until_it_lies_again(tmp_path):
+    _, hosts = network(tmp_path, 2)
+    host, neighbour = hosts[0], hosts[0].neighbourhood.neighbours["agent-9"]
+    say(host, 9, frame(9, 1))
+    say(host, 9, frame(9, 1, (3, 3, 3, 4)))
+    assert neighbour.expelled
+    host.pardon(key_of(9).public)
+    say(host, 9, frame(9, 2, (5, 5, 5, 5)))
+    assert "agent-9" in host.agent.senders
+    proof = EvidenceMessage(1, NETWORK, public_bytes(key_of(2).public), [frame(9, 1), frame(9, 1, (3, 3, 3, 4))])
+    say(host, 2, seal(key_of(2), proof))
+    assert not neighbour.expelled, "what is forgiven stays forgiven, whoever shows it again"
+    say(host, 9, frame(9, 2, (6, 5, 5, 5)))
+    assert neighbour.expelled
+    with pytest.raises(BadInput, match="'mallory' is no neighbour"):
+        host.pardon("mallory")
+    close(hosts)
+
+
+def test_a_key_hands_over_and_what_it_lied_before_follows_it(tmp_path):
+    hub, hosts = network(tmp_path, 1)
+    host = hosts[0]
+    say(host, 9, frame(9, 1))
+    say(host, 9, seal_handover(key_of(9), key_of(8), NETWORK, 1))
+    neighbour = host.neighbourhood.neighbours["agent-9"]
+    assert neighbour.settings.key == key_of(8).public
+    say(host, 9, frame(9, 2))
+    assert neighbour.counts["refused: bad signature"] == 1, "the old key is heard no more"
+    say(host, 9, frame(8, 1, (1, 1, 1, 1), epoch=2))
+    assert host.heard["agent-9"].sender == public_bytes(key_of(8).public)
+    config = host.config
+    host.close()
+    again = host_of(config, 1, hub)
+    assert again.neighbourhood.neighbours["agent-9"].settings.key == key_of(8).public, "after a restart, too"
+    proof = EvidenceMessage(1, NETWORK, public_bytes(key_of(8).public), [frame(9, 1), frame(9, 1, (3, 3, 3, 4))])
+    say(again, 9, seal(key_of(8), proof))
+    assert again.neighbourhood.neighbours["agent-9"].expelled, "a new key is no way out"
+    again.close()
+
+
+@pytest.mark.parametrize("case", ["expelled", "own key", "a neighbour's key", "no consent"])
+def test_a_handover_that_must_not_be_is_refused(tmp_path, case):
+    _, hosts = network(tmp_path, 2)
+    host = hosts[0]
+    new = {"own key": 1, "a neighbour's key": 2}.get(case, 8)
+    content = seal_handover(key_of(9), key_of(new), NETWORK, 1)
+    if case == "expelled":
+        say(host, 9, frame(9, 1))
+        say(host, 9, frame(9, 1, (3, 3, 3, 4)))
+    if case == "no consent":
+        old, other = public_bytes(key_of(9).public), public_bytes(key_of(8).public)
+        content = seal(key_of(9), Handover(1, NETWORK, old, other, 1, bytes(64)))
+    say(host, 9, content)
+    assert host.neighbourhood.neighbours["agent-9"].settings.key == key_of(9).public
+    close(hosts)
+
+
+def test_a_reset_that_is_announced_for_later_is_refused(tmp_path):
+    _, hosts = network(tmp_path, 1)
+    say(hosts[0], 9, frame(9, 1, epoch=4, reset=5))
+    assert hosts[0].neighbourhood.neighbours["agent-9"].counts["refused: bad numbers"] == 1
     close(hosts)
 
 

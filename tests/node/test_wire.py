@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from live import ARMS, NETWORK, frame, key_of, report
 
 from byzmab.core.errors import BadInput
-from byzmab.node.identity import Key, public_bytes, public_text, verify
+from byzmab.node.identity import Key, lock_key, mark_used, public_bytes, public_text, verify, was_used
 from byzmab.node.transport.base import MOST_BYTES
 from byzmab.node.wire import DOMAIN, MOST_ARMS, EvidenceMessage, Mark, Refusal, Refused, seal, unseal, unseal_report
 
@@ -67,7 +67,7 @@ def test_a_report_is_read_as_it_was_sent(rows, version, time):
             },
         ),
         (Refusal.MALFORMED, {"marks": [Mark(b"short", 1, 1, bytes(32))]}),
-        (Refusal.MALFORMED, {"marks": [MARK] * 65}),
+        (Refusal.MALFORMED, {"marks": [MARK] * 257}),
         (Refusal.MALFORMED, {"pulls": [1.5, 1, 1, 1]}),
         (Refusal.MALFORMED, {"arms": [1, 2, 3, 4]}),
     ],
@@ -223,3 +223,20 @@ def test_a_file_that_holds_no_key_is_named(tmp_path, text):
     (tmp_path / "key").chmod(0o600)
     with pytest.raises(BadInput, match="holds no private key"):
         Key.load(tmp_path / "key")
+
+
+def test_that_a_key_is_in_use_is_written_where_it_can_be(tmp_path):
+    """Beside the key file, or beside the data directory where the key's place is not writable."""
+    public, missing = key_of(1).public, str(tmp_path / "missing" / "node.key")
+    places = (missing, str(tmp_path / "data"))
+    assert not was_used(public, *places)
+    assert mark_used(public, *places)
+    assert was_used(public, *places) and not was_used(key_of(2).public, *places)
+    assert not mark_used(public, missing)
+
+
+def test_a_key_file_has_one_user(tmp_path):
+    key_of(1).save(tmp_path / "key")
+    with lock_key(tmp_path / "key"), pytest.raises(BadInput, match="in use by another node"):
+        lock_key(tmp_path / "key")
+    lock_key(tmp_path / "key").close()

@@ -105,7 +105,7 @@ def test_a_killed_node_goes_on_from_its_data_in_a_new_epoch(network):
     assert client(network, 3).select().arm, "others decide"
     network.restart(5)
     after = client(network, 5).state()
-    assert after.epoch == before.epoch + 1
+    assert after.epoch > before.epoch
     assert [(arm.arm, arm.pulls) for arm in after.arms] == [(arm.arm, arm.pulls) for arm in before.arms]
     assert wait_for(lambda: is_heard(network, 5, by=3, since=heard) and is_heard(network, 3, by=5))
 

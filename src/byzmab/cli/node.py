@@ -1,4 +1,4 @@
-"""byzmab node: run a node, and move its state. byzmab keygen: its key."""
+"""byzmab node: run a node, move its state, change its key, pardon its neighbours. byzmab keygen: its key."""
 
 import sys
 from pathlib import Path
@@ -68,14 +68,47 @@ def export_node(
 def import_node(
     file: NodeFile, state: Annotated[Path, typer.Argument(help="what export wrote", metavar="STATE.json")]
 ) -> None:
-    """Begin a node's empty data directory with an exported state."""
+    """Begin a node's empty data directory with an exported state, under the same key or a new one."""
     with needs_extra("node"):
+        from byzmab.node.administration import bring_back
         from byzmab.node.config import read_config
         from byzmab.node.records import read_state
-        from byzmab.node.store import import_state
 
-        config = read_config(file)
-        import_state(config.data, config.network, read_state(state))
+        bring_back(read_config(file), read_state(state))
+
+
+@node.command("init")
+def init_node(file: NodeFile) -> None:
+    """Begin a node's empty data directory anew, though its key was used before; neighbours are told so."""
+    with needs_extra("node"):
+        from byzmab.node.administration import begin_anew
+        from byzmab.node.config import read_config
+
+        begin_anew(read_config(file))
+
+
+@node.command("pardon")
+def pardon(
+    file: NodeFile, who: Annotated[str, typer.Argument(help="a neighbour's key or name", metavar="KEY")]
+) -> None:
+    """Hear a neighbour again that was expelled, whether the node runs or not; its own KEY ends its alarms."""
+    with needs_extra("node"):
+        from byzmab.node import administration
+        from byzmab.node.config import read_config
+
+        administration.pardon(read_config(file), who)
+
+
+@node.command("handover")
+def hand_over(
+    file: NodeFile, new: Annotated[Path, typer.Argument(help="file of the new private key", metavar="NEW.key")]
+) -> None:
+    """Tell the neighbours of a running node that a new key takes the place of its own."""
+    with needs_extra("node"):
+        from byzmab.node import administration
+        from byzmab.node.config import read_config
+
+        administration.hand_over(read_config(file), new)
 
 
 def keygen(

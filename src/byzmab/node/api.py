@@ -70,6 +70,18 @@ class ArmsRequest(msgspec.Struct, forbid_unknown_fields=True):
     arms: Annotated[list[ArmName], msgspec.Meta(min_length=2, max_length=MOST_ARMS)]
 
 
+class PardonRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The neighbour to hear again, by its name or key; with the node's own key, the alarms about it end."""
+
+    who: Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_LETTERS)]
+
+
+class HandoverRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The frame by which the node's key hands over to another."""
+
+    frame: Annotated[str, msgspec.Meta(max_length=1024)]  # base64
+
+
 class ArmState(msgspec.Struct, frozen=True):
     """One arm: one's own tally, and the belief after filtering."""
 
@@ -143,12 +155,14 @@ class NodeState(msgspec.Struct, frozen=True):
     pending: int
     trouble: str | None
     arms: list[ArmState]
+    warnings: list[str] = []  # what is wrong with this node's key
 
 
 class Health(msgspec.Struct, frozen=True):
     """Whether a node can be asked."""
 
-    status: str
+    status: str  # ok, or degraded: it decides, but something is wrong
+    warnings: list[str] = []
 
 
 class Problem(msgspec.Struct, frozen=True):

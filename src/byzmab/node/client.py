@@ -7,6 +7,7 @@
 """
 
 import asyncio
+import base64
 import random
 import ssl
 import time
@@ -21,7 +22,9 @@ from byzmab.node.api import (
     ArmsAnswer,
     ArmsRequest,
     Decision,
+    HandoverRequest,
     NodeState,
+    PardonRequest,
     Peer,
     PeersAnswer,
     Problem,
@@ -72,6 +75,14 @@ def _rewards(rewards: Iterable[tuple[str, float]]) -> Call[RewardsAnswer]:
 
 def _set_arms(arms: Iterable[str]) -> Call[ArmsAnswer]:
     return Call("PUT", "/v1/arms", ArmsAnswer, ArmsRequest(list(arms)))
+
+
+def _pardon(who: str) -> Call[PeersAnswer]:
+    return Call("POST", "/v1/pardon", PeersAnswer, PardonRequest(who))
+
+
+def _hand_over(frame: bytes) -> Call[None]:
+    return Call("POST", "/v1/handover", type(None), HandoverRequest(base64.b64encode(frame).decode()))
 
 
 _ARMS = Call("GET", "/v1/arms", ArmsAnswer)
@@ -176,6 +187,14 @@ class Client:
         """The node at this moment."""
         return self._ask(_STATE)
 
+    def pardon(self, who: str) -> None:
+        """Hear a neighbour again that was expelled, by its name or key; with the node's own key, end its alarms."""
+        self._ask(_pardon(who))
+
+    def hand_over(self, frame: bytes) -> None:
+        """Have the node tell its neighbours that another key takes its place; both keys have signed the frame."""
+        self._ask(_hand_over(frame))
+
     def _ask(self, call: Call[Answer]) -> Answer:
         for pause in _pauses(self._retries):
             try:
@@ -237,6 +256,14 @@ class AsyncClient:
     async def state(self) -> NodeState:
         """The node at this moment."""
         return await self._ask(_STATE)
+
+    async def pardon(self, who: str) -> None:
+        """Hear a neighbour again that was expelled, by its name or key; with the node's own key, end its alarms."""
+        await self._ask(_pardon(who))
+
+    async def hand_over(self, frame: bytes) -> None:
+        """Have the node tell its neighbours that another key takes its place; both keys have signed the frame."""
+        await self._ask(_hand_over(frame))
 
     async def _ask(self, call: Call[Answer]) -> Answer:
         for pause in _pauses(self._retries):

@@ -82,13 +82,14 @@ class Config(Strict):
     key: str  # file of byzmab keygen
     data: str  # directory of the node's state
     arms: tuple[str, ...]  # at the first start; later PUT /v1/arms changes them
-    f: Count = 0
+    f: Count | None = None  # the most liars among those heard; if not given, 0, and the start warns
     kappa: float = 1.5
     filter: str = "trimmed"
     policy: str = "ucb"
     seed: int | None = None  # of ties; if not given, it follows from the key
     report_every: Seconds = 1.0
     max_age: Seconds = 60.0  # an older report counts as silence
+    catch_up: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 5.0  # seconds at most for what neighbours know of our key
     reward_wait: Seconds | None = None  # after which a reward is no longer awaited; if not given, for ever
     default_reward: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None  # what counts then; if not given, nothing
     equivocators: Literal["expel", "keep"] = "expel"
@@ -101,7 +102,7 @@ class Config(Strict):
         for what, name in (("name", self.name), ("network", self.network)):
             check_name(what, name)
         check_arms(self.arms)
-        Agent(self.arms, self.f, self.kappa, self.filter, self.policy, self.seed or 0)
+        Agent(self.arms, self.f or 0, self.kappa, self.filter, self.policy, self.seed or 0)
         _check_neighbours(self.neighbours)
         self._check_endpoints()
         if self.default_reward is not None and self.reward_wait is None:
@@ -184,7 +185,7 @@ def _what_is_wrong(message: str) -> tuple[str, str]:
         table = {"http": Http, "links": Links, "links.tls": Tls}.get(path, Neighbour if path else Config)
         return where, f"key {where!r} is not known; {nearest(found[2], table.__struct_fields__)}"
     if path:
-        return path, f"{path}: {said[0].lower()}{said[1:]}"
+        return path, f"{path}: {said[0].lower()}{said[1:]}".replace(" | null", "")  # TOML has none
     return re.split(r"[ :]", said, maxsplit=1)[0], said
 
 

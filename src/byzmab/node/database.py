@@ -1,9 +1,10 @@
 """The SQLite file of a node: its tables, opening it, and reading and writing a whole state."""
 
 import fcntl
+import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -11,7 +12,7 @@ import msgspec
 
 from byzmab.core.errors import BadInput
 from byzmab.node.evidence import Evidence, Lie
-from byzmab.node.records import Arm, Event, EventState, NeighbourRecord, State
+from byzmab.node.records import Arm, Event, EventState, HandoverRecord, NeighbourRecord, Pardon, State
 
 FILE = "node.db"
 LOCK = "node.lock"
@@ -33,6 +34,13 @@ CREATE TABLE evidence (
     found REAL NOT NULL, first BLOB NOT NULL, second BLOB NOT NULL, PRIMARY KEY (key, kind, epoch, seq)
 ) WITHOUT ROWID;
 """
+ADDED = """
+CREATE TABLE IF NOT EXISTS pardons (
+    key TEXT PRIMARY KEY, epoch INTEGER NOT NULL, seq INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS handovers (key TEXT PRIMARY KEY, frame BLOB NOT NULL) WITHOUT ROWID;
+"""  # tables that a file of version 1 may lack
+ANEW = "bring back an export with byzmab node import, or begin anew on purpose with byzmab node init"
 EVENT = "event_id, arm, round, chosen, state, value, settled"
 
 
@@ -55,11 +63,20 @@ def lock_directory(directory: Path) -> IO[bytes]:
         file = (directory / LOCK).open("ab")
     except OSError as error:
         raise BadInput(f"data directory {str(directory)!r} cannot be used: {error.strerror}") from None
+    return _locked(file, f"data directory {str(directory)!r}")
+
+
+def lock_database(path: Path) -> IO[bytes]:
+    """Lock a data file itself, which no deleted lock file undoes; return it open. Close it after all connections."""
+    return _locked(path.open("rb"), f"data file {str(path)!r}")
+
+
+def _locked(file: IO[bytes], what: str) -> IO[bytes]:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         file.close()
-        raise BadInput(f"data directory {str(directory)!r} is in use by another node") from None
+        raise BadInput(f"{what} is in use by another node") from None
     return file
 
 
@@ -71,14 +88,46 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def create(path: Path, state: State) -> None:
+    """Make a new data file with a state, whole or not at all."""
+    rest = next((rest for suffix in ("-wal", "-shm") if (rest := Path(f"{path}{suffix}")).exists()), None)
+    if rest is not None:
+        raise BadInput(f"{str(rest)!r} is the rest of a data file that is gone; move it away")
+    new = path.with_name(f"{path.name}.new")
+    try:
+        new.unlink(missing_ok=True)
+        with readable(path), closing(sqlite3.connect(new, isolation_level=None)) as connection:
+            save_state(connection, state)
+        new.rename(path)
+        sync_directory(path.parent)
+    except OSError as error:
+        raise BadInput(f"data file {str(path)!r} cannot be written: {error.strerror}") from None
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def sync_directory(directory: Path) -> None:
+    """Bring the names in a directory to the disk."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def check_present(path: Path) -> None:
+    """BadInput if a data file is missing or empty: it was lost, and is not begun anew in silence."""
+    if not path.exists():
+        raise BadInput(f"data file {str(path)!r} is missing, but its key was used before; {ANEW}")
+    if not path.stat().st_size:
+        raise BadInput(f"data file {str(path)!r} is empty; nothing was changed. Move it away and {ANEW}")
+
+
 def prepare(connection: sqlite3.Connection, path: Path, network: str, public: str) -> None:
-    """Make the tables of a new file, or check those of an old one; BadInput if they belong to another node."""
+    """Check the tables of a data file, and add those that came later; BadInput if it is empty or another node's."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == 0 and not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-        save_state(
-            connection, State({"network": network, "key": public, "epoch": 0, "reset": 0, "round": 0}, [], [], [], [])
-        )
-        return
+        raise BadInput(f"data file {str(path)!r} holds no node; nothing was changed. Move it away and {ANEW}")
     if version != VERSION:
         raise BadInput(f"data file {str(path)!r} has tables of version {version}; this byzmab knows {VERSION}")
     found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
@@ -88,6 +137,7 @@ def prepare(connection: sqlite3.Connection, path: Path, network: str, public: st
     for name, mine in (("network", network), ("key", public)):
         if facts.get(name) != mine:
             raise BadInput(f"data file {str(path)!r} belongs to {name} {facts.get(name)}, not {mine}")
+    connection.executescript(ADDED)
 
 
 def load_state(connection: sqlite3.Connection, settled: bool) -> State:
@@ -112,9 +162,17 @@ def load_state(connection: sqlite3.Connection, settled: bool) -> State:
                 for key, frame, heard, counts in run("SELECT key, frame, heard, counts FROM hearings")
             ],
             [_evidence_of(*row) for row in run("SELECT * FROM evidence ORDER BY found")],
+            pardons=[Pardon(*row) for row in _rows(connection, "pardons")],
+            handovers=[HandoverRecord(*row) for row in _rows(connection, "handovers")],
         )
     finally:
         run("COMMIT")
+
+
+def _rows(connection: sqlite3.Connection, table: str) -> list[Any]:
+    """The rows of a table that came later; none if it is not there yet."""
+    known = connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = ?", (table,)).fetchone()[0]
+    return connection.execute(f"SELECT * FROM {table}").fetchall() if known else []
 
 
 def save_state(connection: sqlite3.Connection, state: State) -> None:
@@ -122,7 +180,7 @@ def save_state(connection: sqlite3.Connection, state: State) -> None:
     run = connection.execute
     run("BEGIN IMMEDIATE")
     try:
-        for statement in TABLES.split(";"):
+        for statement in (TABLES + ADDED).split(";"):
             run(statement)
         write_facts(connection, state.facts)
         write_arms(connection, state.arms)
@@ -132,6 +190,8 @@ def save_state(connection: sqlite3.Connection, state: State) -> None:
         )
         write_neighbours(connection, state.neighbours)
         write_evidence(connection, state.evidence)
+        write_pardons(connection, state.pardons)
+        write_handovers(connection, state.handovers)
         run(f"PRAGMA user_version = {VERSION}")
         run("COMMIT")
     except BaseException:
@@ -164,6 +224,18 @@ def write_evidence(connection: sqlite3.Connection, evidence: list[Evidence]) -> 
         (piece.key, piece.kind, piece.network, piece.epoch, piece.seq, piece.found, *piece.raw()) for piece in evidence
     ]
     connection.executemany("INSERT OR IGNORE INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def write_pardons(connection: sqlite3.Connection, pardons: list[Pardon]) -> None:
+    """Write pardons over older ones."""
+    rows = [msgspec.structs.astuple(pardon) for pardon in pardons]
+    connection.executemany("INSERT OR REPLACE INTO pardons (key, epoch, seq) VALUES (?, ?, ?)", rows)
+
+
+def write_handovers(connection: sqlite3.Connection, handovers: list[HandoverRecord]) -> None:
+    """Write hand-overs of keys that have none yet."""
+    rows = [msgspec.structs.astuple(item) for item in handovers]
+    connection.executemany("INSERT OR IGNORE INTO handovers (key, frame) VALUES (?, ?)", rows)
 
 
 def event_of(row: Any) -> Event:

@@ -164,13 +164,13 @@ class Decisions:
 def _agent(config: Config, seed: int, state: State) -> Agent:
     """The agent of a stored state, with the settings of `config`."""
     if not state.arms:
-        return Agent(config.arms, config.f, config.kappa, config.filter, config.policy, seed)
+        return Agent(config.arms, config.f or 0, config.kappa, config.filter, config.policy, seed)
     rows = [([arm.arm, arm.pulls, arm.total, arm.pending], arm.in_use) for arm in state.arms]
     return Agent.from_json(
         json.dumps(
             {
                 "format": FORMAT,
-                "f": config.f,
+                "f": config.f or 0,
                 "kappa": config.kappa,
                 "filter": config.filter,
                 "policy": config.policy,

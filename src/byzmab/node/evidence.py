@@ -1,19 +1,21 @@
 """Proof that an agent lied: two frames that it signed, and that no honest agent signs both of.
 
 *Equivocation*: one (epoch, seq) with two bodies. An honest node signs each version once, so this is proof.
-*Impossible*: a history that no tally has, such as pulls that fall. Only a suspicion: a restored backup looks like one.
+*Sequence*: two reports of one epoch that no tally has one after the other, such as pulls that fall. Within an epoch
+tallies only grow, so this is proof, too, whoever received them.
+*Impossible*: the same from one epoch to the next. Only a suspicion: a restored backup looks like one.
 """
 
 import base64
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
 from byzmab.core.errors import BadInput
 from byzmab.node.identity import public_bytes
-from byzmab.node.wire import Refused, SignedReport, digest_of, unseal_report
+from byzmab.node.wire import Accepted, Refused, SignedReport, unseal_report
 
 TOLERANCE = 1e-9  # of pulls·mean, per pull: what rounding can do
 
@@ -22,7 +24,21 @@ class Lie(StrEnum):
     """What two frames show."""
 
     EQUIVOCATION = "equivocation"
+    SEQUENCE = "sequence"
     IMPOSSIBLE = "impossible"
+
+    @property
+    def proves(self) -> bool:
+        """Whether no honest agent can have signed both frames."""
+        return self is not Lie.IMPOSSIBLE
+
+
+class Contradiction(NamedTuple):
+    """Two reports of one agent that no honest agent signs both of."""
+
+    kind: Lie
+    before: Accepted
+    after: Accepted
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -53,9 +69,14 @@ class Evidence(msgspec.Struct, frozen=True):
         return first, second
 
 
-def contradict(first: bytes, second: bytes, one: SignedReport, other: SignedReport) -> bool:
-    """Whether two frames have the same version and different bodies."""
-    return one.version == other.version and digest_of(first) != digest_of(second)
+def contradiction(one: Accepted, other: Accepted) -> Contradiction | None:
+    """What two reports of one agent prove against it; None if an honest agent can have signed both."""
+    before, after = (one, other) if one.signed.version <= other.signed.version else (other, one)
+    if before.signed.version == after.signed.version:
+        return None if before.digest == after.digest else Contradiction(Lie.EQUIVOCATION, before, after)
+    if before.signed.epoch != after.signed.epoch or impossible_arm(before.signed, after.signed) is None:
+        return None
+    return Contradiction(Lie.SEQUENCE, before, after)
 
 
 def impossible_arm(before: SignedReport, after: SignedReport) -> str | None:
@@ -83,10 +104,26 @@ def explain(evidence: Evidence) -> str:
             reports.append(unseal_report(frame, public, evidence.network))
         except Refused as refused:
             raise BadInput(f"evidence proves nothing: frame {number} is refused: {refused.reason.value}") from None
-    if evidence.kind is Lie.EQUIVOCATION:
-        if not contradict(*frames, *reports):
-            raise BadInput("evidence proves nothing: the frames are not two bodies for one epoch and sequence number")
-        return f"{evidence.key} signed two different reports as epoch {reports[0].epoch}, number {reports[0].seq}"
+    return _explain_proof(evidence, frames, reports) if evidence.kind.proves else _explain_suspicion(evidence, reports)
+
+
+def _explain_proof(evidence: Evidence, frames: tuple[bytes, bytes], reports: list[SignedReport]) -> str:
+    found = contradiction(*(Accepted(report, frame) for report, frame in zip(reports, frames, strict=True)))
+    if found is None or found.kind is not evidence.kind:
+        wanted = {
+            Lie.EQUIVOCATION: "two bodies for one epoch and sequence number",
+            Lie.SEQUENCE: "reports of one epoch that no tally has one after the other",
+        }[evidence.kind]
+        raise BadInput(f"evidence proves nothing: the frames are not {wanted}")
+    before, after = found.before.signed, found.after.signed
+    if found.kind is Lie.EQUIVOCATION:
+        return f"{evidence.key} signed two different reports as epoch {before.epoch}, number {before.seq}"
+    arm = impossible_arm(before, after)
+    numbers = f"numbers {before.seq} and {after.seq} of epoch {before.epoch}"
+    return f"{evidence.key} signed {numbers}, which no tally of arm {arm!r} has one after the other"
+
+
+def _explain_suspicion(evidence: Evidence, reports: list[SignedReport]) -> str:
     arm = impossible_arm(*reports) if reports[0].version < reports[1].version else None
     if arm is None:
         raise BadInput("evidence proves nothing: an honest agent can have told the one report after the other")

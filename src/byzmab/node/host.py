@@ -6,46 +6,43 @@ the rest to `listen`. The owner calls `select` and `reward` for the application,
 """
 
 import logging
-import time
 from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from byzmab.core.errors import BadInput
 from byzmab.core.report import Report
+from byzmab.node.clock import Clock, DeadlineClock
 from byzmab.node.config import Config, Neighbour
+from byzmab.node.courier import Courier
 from byzmab.node.decisions import Decisions
 from byzmab.node.evidence import Evidence
 from byzmab.node.identity import Key, public_bytes
-from byzmab.node.neighbours import Disclosures, Neighbourhood, NeighbourState
-from byzmab.node.records import State
-from byzmab.node.store import NodeStore
+from byzmab.node.membership import Membership
+from byzmab.node.neighbours import FRAMES, PROOF_AGAIN, Disclosures, Neighbourhood, NeighbourState
+from byzmab.node.own_key import MEANING, Alarm, OwnKey
+from byzmab.node.store import NodeStore, epoch_at
 from byzmab.node.transport.base import Transport
 from byzmab.node.wire import (
-    PROTOCOL,
     Accepted,
     Body,
     EvidenceMessage,
+    Handover,
     Header,
     Mark,
     Refusal,
     Refused,
+    Request,
     SignedReport,
+    digest_of,
     seal,
+    sender_of,
     signed_report,
     unseal,
-    unseal_report,
 )
 
 WAITING = 256  # checked frames of one neighbour that may wait for `listen`
+AHEAD = epoch_at(10 * 365.25 * 86_400)  # how far an epoch may be above one's own clock: so a thief cannot take the last
 log = logging.getLogger(__name__)
-
-
-class Clock(NamedTuple):
-    """The two times that a node looks at."""
-
-    wall: Callable[[], float] = time.time  # seconds since 1970
-    steady: Callable[[], float] = time.monotonic  # for ages: never jumps
 
 
 class Choice(NamedTuple):
@@ -73,45 +70,55 @@ class Host:
         clock: Clock = Clock(),  # noqa: B008 (a constant)
     ) -> None:
         self.config, self.key, self.store, self.transport, self.clock = config, key, store, transport, clock
-        self.neighbourhood = Neighbourhood(config.network, config.equivocators == "expel")
         self.wake: Callable[[], None] = lambda: None  # called by `deliver` when a frame waits for `listen`
         self.on_evidence: Callable[[Evidence], None] = lambda piece: None
         self.sent: Counter[str] = Counter()  # frames by neighbour
         self.strangers = 0  # frames under a name that is no neighbour's; written by the transport's thread
-        self.seq = 0
         self.began = clock.steady()
         self._report_for = report_for
-        self._public = public_bytes(key.public)
-        self._stale_at = float("inf")  # when the oldest report heard becomes silence
-        self._check(config.neighbours)
+        self._courier = Courier(key, config.network, transport)
         state = store.load()
-        seed = config.seed if config.seed is not None else int.from_bytes(self._public[:7])
-        self.decisions = Decisions(config, seed, store, state, clock.wall)
+        deadlines = DeadlineClock(clock, state.facts, state.events[-1].chosen if state.events else 0.0)
+        seed = config.seed if config.seed is not None else int.from_bytes(public_bytes(key.public)[:7])
+        self.decisions = Decisions(config, seed, store, state, deadlines)
         self.agent = self.decisions.agent
-        self.reset = int(state.facts["reset"])
-        self.epoch = store.raise_epoch()
-        for settings in config.neighbours:
-            self._add_neighbour(settings, state)
+        self.own = OwnKey(key.public, state)
+        self.neighbourhood = Neighbourhood(config.network, config.equivocators == "expel", self.own)
+        self.membership = Membership(config, key.public, self.neighbourhood, self.agent, store, clock)
+        self.membership.load(state)
+        self.unanswered = {item.name for item in config.neighbours if item.hears and item.tells}  # about one's own key
+        with store.changing() as batch:
+            batch.facts |= deadlines.facts
+        self.own.begin(store.raise_epoch(clock.wall()), int(state.facts["reset"]))
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of one's reports."""
+        return self.own.epoch
+
+    @property
+    def seq(self) -> int:
+        """The number of one's newest report in its epoch."""
+        return self.own.seq
 
     def open(self) -> None:
         """Begin to hear neighbours."""
         self.transport.open(self.deliver)
         for neighbour in self.neighbourhood.neighbours.values():
-            if not neighbour.expelled:
-                self.transport.link(neighbour.settings.link())
+            self.transport.link(neighbour.settings.link())
 
     def close(self) -> None:
         """End: what is left is written."""
         self.transport.close()
         self.listen()
-        self._store_records()
+        self.membership.store_records()
         self.store.close()
 
     # the application
 
     def select(self, event_id: str | None = None) -> Choice:
         """Choose an arm. Acknowledge it when `store.pending` is durable."""
-        self._forget_stale()
+        self.membership.forget_stale()
         event = self.decisions.select(event_id)
         return Choice(event.event_id, event.arm, event.round)
 
@@ -125,7 +132,11 @@ class Host:
     def heard(self) -> dict[str, SignedReport]:
         """The newest report of each neighbour that counts now."""
         neighbours = self.neighbourhood.neighbours
-        return {name: newest.signed for name in self._counting() if (newest := neighbours[name].newest) is not None}
+        return {
+            name: newest.signed
+            for name in self.membership.counting()
+            if (newest := neighbours[name].newest) is not None
+        }
 
     def deliver(self, name: str, frame: bytes) -> None:
         """Check a frame that claims to be from a neighbour and put it into its inbox; call from one thread only."""
@@ -133,7 +144,7 @@ class Host:
         if neighbour is None:
             self.strangers += 1
             return
-        if len(neighbour.inbox) >= WAITING:
+        if len(neighbour.inbox) >= WAITING or (neighbour.expelled and not neighbour.may_speak(self.clock.steady())):
             neighbour.overflow += 1
             return
         try:
@@ -149,25 +160,34 @@ class Host:
             for neighbour in waiting:
                 frame, body = neighbour.inbox.popleft()
                 try:
-                    self._disclose(self._take(neighbour, frame, body))
+                    self._courier.disclose(self._take(neighbour, frame, body))
                 except Refused as refused:
                     neighbour.refuse(refused.reason)
                 most -= 1
         for neighbour in neighbours:
             neighbour.count_overflow()
         self._take_evidence()
+        self._ask()
         return any(neighbour.inbox for neighbour in neighbours)
+
+    def ask_about_self(self) -> None:
+        """Ask neighbours what they heard under one's own key, all who have not answered yet."""
+        for name in self.unanswered:
+            self._courier.ask(name, self.own.public, [])
 
     def compose(self) -> list[Outgoing]:
         """The next report, signed, for each neighbour that is told; `post` it when `store.pending` is durable."""
-        self._forget_stale()
+        self.membership.forget_stale()
         self.decisions.expire()
         self.neighbourhood.count_fates(self.agent.explain(), len(self.agent.arms))
-        self._store_records()
-        self.seq += 1
+        self.membership.store_records()
+        if self.own.overtaken:
+            self._renew_epoch()
+        self.own.seq += 1
         neighbours = self.neighbourhood.neighbours.items()
         told = [name for name, neighbour in neighbours if neighbour.settings.tells and not neighbour.expelled]
-        header = Header(self.config.network, self._public, self.epoch, self.seq, self.clock.wall(), self.reset)
+        version = (self.own.epoch, self.own.seq)
+        header = Header(self.config.network, self.own.public, *version, self.clock.wall(), self.own.reset)
         marks = self.neighbourhood.take_marks()
         if self._report_for is not None:
             return [(name, self._frame(header, self._report_for(self, name), marks)) for name in told]
@@ -175,10 +195,13 @@ class Host:
         return [(name, frame) for name in told]
 
     def post(self, outgoing: list[Outgoing]) -> None:
-        """Send what `compose` returned."""
+        """Send what `compose` returned, and with it the hand-over to another key if there is one."""
+        handover = self.membership.handovers.get(self.key.public)
         for name, frame in outgoing:
             self.transport.send(name, frame)
             self.sent[name] += 1
+            if handover is not None:
+                self.transport.send(name, handover)
 
     def tell(self) -> None:
         """Compose a report, wait until all it says is on the disk, and send it."""
@@ -188,106 +211,89 @@ class Host:
 
     def set_neighbours(self, neighbours: tuple[Neighbour, ...]) -> None:
         """Use these neighbours from now on; what was added, removed or changed takes effect at once."""
-        self._check(neighbours)
-        wanted = {settings.name: settings for settings in neighbours}
-        self._store_records()
-        self.store.flush()
-        state = self.store.load()
-        for name, neighbour in list(self.neighbourhood.neighbours.items()):
-            if wanted.get(name) != neighbour.settings:
-                self.agent.forget(name)
-                self.neighbourhood.remove(name)
-                self.transport.unlink(name)
-        for name, settings in wanted.items():
-            if name not in self.neighbourhood.neighbours and not self._add_neighbour(settings, state).expelled:
-                self.transport.link(settings.link())
-        self.config.neighbours = neighbours
+        self.membership.use(neighbours, self.transport)
+
+    def pardon(self, who: str) -> None:
+        """Hear a neighbour again that was expelled, given its name or key; with one's own key, end all alarms."""
+        if who == self.key.public:
+            with self.store.changing() as batch:
+                batch.pardons.append(self.own.pardon())
+        else:
+            self.membership.pardon(who)
 
     def _take(self, neighbour: NeighbourState, frame: bytes, body: Body | Refusal) -> Disclosures:
         """Handle one frame of a neighbour, or raise Refused; return which frames to send to whom."""
         if isinstance(body, Refusal):
             raise Refused(body)
+        if isinstance(body, SignedReport):
+            neighbour.seen = max(neighbour.seen, body.version)
         if neighbour.expelled:
+            self._accuse(neighbour)
             raise Refused(Refusal.EXPELLED)
         if isinstance(body, EvidenceMessage):
+            mine = [frame for frame in body.frames[:FRAMES] if sender_of(frame) == self.own.public]
+            if mine or not body.frames:
+                self._see_own(neighbour, mine)
             return self.neighbourhood.consider(body, self.clock.wall())
+        if isinstance(body, Request):
+            return self.neighbourhood.answer(neighbour, body, self.clock.steady())
+        if isinstance(body, Handover):
+            self.membership.hand_over(neighbour, body, frame, self.transport)
+            return []
         if not neighbour.settings.hears:
             raise Refused(Refusal.STRANGER)
+        if body.epoch > max(epoch_at(self.clock.wall()), self.own.epoch) + AHEAD:
+            raise Refused(Refusal.AHEAD)
         accepted = Accepted(body, frame)
         disclosures = self.neighbourhood.hear(neighbour, accepted, self.clock.wall(), self.clock.steady())
         if neighbour.newest is accepted and not neighbour.expelled:
-            self.agent.hear(neighbour.settings.name, body.report)
-            self._stale_at = min(self._stale_at, neighbour.steady + self.config.max_age)
+            self.membership.hear(neighbour, accepted)
         return disclosures
 
     def _frame(self, header: Header, report: Report, marks: list[Mark]) -> bytes:
-        return seal(self.key, signed_report(header, report, marks))
+        frame = seal(self.key, signed_report(header, report, marks))
+        self.own.sign((header.epoch, header.seq), digest_of(frame))
+        return frame
 
-    def _disclose(self, disclosures: Disclosures) -> None:
-        """Send frames of others to the neighbours that should see them and that we tell."""
-        for name, frames in disclosures:
-            neighbour = self.neighbourhood.neighbours.get(name)
-            if neighbour is not None and neighbour.settings.tells and not neighbour.expelled:
-                message = EvidenceMessage(PROTOCOL, self.config.network, self._public, list(frames))
-                self.transport.send(name, seal(self.key, message))
+    def _renew_epoch(self) -> None:
+        """Begin an epoch above all that were seen under one's key; what is told in it waits for the disk as ever."""
+        epoch = self.own.next_epoch(epoch_at(self.clock.wall()))
+        self.own.begin(epoch, reset=epoch)
+        with self.store.changing() as batch:
+            batch.facts |= {"epoch": epoch, "reset": epoch}
+
+    def _see_own(self, neighbour: NeighbourState, frames: list[bytes]) -> None:
+        """Handle what a neighbour shows of one's own key, if anything: raise an alarm over what was not signed here."""
+        sightings, found = self.own.see(frames, epoch_at(self.clock.wall()) + AHEAD)
+        self.unanswered.discard(neighbour.settings.name)
+        for alarm, epoch, seq in sightings:
+            shown = {"by": neighbour.settings.name, "epoch": epoch, "seq": seq}
+            log.error(MEANING[alarm], extra={"alarm": alarm, **shown})
+        if found is not None and (piece := self.own.accuse(found, self.clock.wall())) is not None:
+            with self.store.changing() as batch:
+                batch.evidence.append(piece)
+            log.error(MEANING[Alarm.ACCUSED], extra={"alarm": Alarm.ACCUSED, "by": neighbour.settings.name})
+
+    def _accuse(self, neighbour: NeighbourState) -> None:
+        """Show the proof to an expelled neighbour that still speaks, now and then."""
+        states = self.neighbourhood.states(neighbour.settings.name)
+        proof = next((state.proof for state in states if state.proof is not None), None)
+        if proof is not None and neighbour.pauses.may("accuse", self.clock.steady(), PROOF_AGAIN):
+            self._courier.disclose([(neighbour.settings.name, proof.raw())])
+
+    def _ask(self) -> None:
+        """Ask for the reports that are wanted, as often as that may be."""
+        for name, about, versions in self.neighbourhood.requests.due(self.clock.steady()):
+            self._courier.ask(name, about, versions)
 
     def _take_evidence(self) -> None:
-        """Store and log evidence found since the last call; unlink whoever it expels."""
+        """Store and log evidence found since the last call; whoever it expels counts no more."""
         found, self.neighbourhood.found = self.neighbourhood.found, []
         if not found:
             return
         with self.store.changing() as batch:
             batch.evidence += found
-        for name, neighbour in self.neighbourhood.neighbours.items():
-            if neighbour.expelled:
-                self.agent.forget(name)
-                self.transport.unlink(name)
+        self.membership.expel()
         for piece in found:
             log.warning("evidence of lying", extra={"kind": piece.kind, "key": piece.key, "seq": piece.seq})
             self.on_evidence(piece)
-
-    def _counting(self) -> set[str]:
-        """The neighbours whose reports count now."""
-        return set(map(str, self.agent.senders))
-
-    def _forget_stale(self) -> None:
-        """Reports older than `max_age` are silence."""
-        now = self.clock.steady()
-        if now < self._stale_at:
-            return
-        self._stale_at = float("inf")
-        for name in self._counting():
-            until = self.neighbourhood.neighbours[name].steady + self.config.max_age
-            if until <= now:
-                self.agent.forget(name)
-            else:
-                self._stale_at = min(self._stale_at, until)
-
-    def _store_records(self) -> None:
-        touched = [neighbour for neighbour in self.neighbourhood.neighbours.values() if neighbour.touched]
-        if touched:
-            with self.store.changing(urgent=False) as batch:
-                for neighbour in touched:
-                    batch.neighbours[neighbour.settings.key] = neighbour.record()
-                    neighbour.touched = False
-
-    def _check(self, neighbours: tuple[Neighbour, ...]) -> None:
-        for neighbour in neighbours:
-            if neighbour.key == self.key.public:
-                raise BadInput(f"neighbours: {neighbour.name!r} has this node's own key; allowed: keys of others")
-
-    def _add_neighbour(self, settings: Neighbour, state: State) -> NeighbourState:
-        """Add a neighbour with all that the store holds of its key."""
-        record = next((item for item in state.neighbours if item.key == settings.key), None)
-        evidence = [piece for piece in state.evidence if piece.key == settings.key]
-        neighbour = NeighbourState(settings, record, evidence)
-        self.neighbourhood.add(neighbour)
-        if record is not None and record.frame is not None:
-            signed = unseal_report(record.frame, neighbour.public, self.config.network)
-            neighbour.newest = neighbour.recent[signed.version] = Accepted(signed, record.frame)
-            age = max(0.0, self.clock.wall() - record.heard)
-            neighbour.heard, neighbour.steady = record.heard, self.clock.steady() - age
-            if settings.hears and not neighbour.expelled and age < self.config.max_age:
-                self.agent.hear(settings.name, signed.report)
-                self._stale_at = min(self._stale_at, neighbour.steady + self.config.max_age)
-        return neighbour

@@ -1,9 +1,11 @@
 """Who a node is: an Ed25519 key. The private half stays in a file of its own, the public half names the node."""
 
+import fcntl
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
 
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
@@ -15,6 +17,7 @@ PRIVATE = "byzmab-private-key:"  # the content of a key file: this and 64 hexade
 KEY_BYTES = 32
 SIGNATURE_BYTES = 64
 OWNER_ONLY = 0o600
+USED = ".used"  # a file beside a key file or a data directory: a node has begun its data with this key
 
 
 class Key:
@@ -67,6 +70,47 @@ class Key:
     def sign(self, message: bytes) -> bytes:
         """The signature of a message, 64 bytes."""
         return self._signing.sign(message).signature
+
+
+class InUse(BadInput):
+    """A key that another process has locked."""
+
+
+def lock_key(path: str | Path) -> IO[bytes]:
+    """Lock a key file for one node; return the open file, or BadInput if another process on this machine has it.
+
+    The lock is the system's, on the file itself: there is nothing beside it that could be deleted.
+    """
+    try:
+        file = Path(path).open("rb")  # noqa: SIM115 (the caller closes it)
+    except OSError as error:
+        raise BadInput(f"key file {str(path)!r} cannot be read: {error.strerror}") from None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise InUse(f"key file {str(path)!r} is in use by another node; allowed: one node for each key") from None
+    return file
+
+
+def was_used(public: str, *beside: str) -> bool:
+    """Whether a node has begun its data with a key, as a file beside its key file or its data directory says."""
+    for path in beside:
+        with suppress(OSError, ValueError):
+            if Path(f"{path}{USED}").read_text(encoding="ascii").strip() == public:
+                return True
+    return False
+
+
+def mark_used(public: str, *beside: str) -> bool:
+    """Write that a key is in use beside the first of some paths where that can be written; False if it cannot."""
+    for path in beside:
+        with suppress(OSError), Path(f"{path}{USED}").open("w", encoding="ascii") as file:
+            file.write(f"{public}\n")
+            file.flush()
+            os.fsync(file.fileno())
+            return True
+    return False
 
 
 def verify(public: bytes, signature: bytes, message: bytes) -> bool:

@@ -18,7 +18,7 @@ from byzmab.node.fast_path import make_fast_path
 from byzmab.node.guard import Guard
 from byzmab.node.host import Host, ReportFor
 from byzmab.node.http_server import listen, make_server
-from byzmab.node.identity import Key
+from byzmab.node.identity import Key, lock_key, mark_used, was_used
 from byzmab.node.routes import make_app
 from byzmab.node.runtime import NodeRuntime
 from byzmab.node.store import NodeStore, StoreTrouble
@@ -41,11 +41,14 @@ def run(
     logs.begin(config.logs)
     _allow_connections()
     key = Key.load(config.key)
+    lock = lock_key(config.key)
     listener = listen(config.http.host, config.http.port)
     try:
         transport = ZenohTransport(config.network, key.public, config.links.listen, _certificates(config.links))
-        store = NodeStore(config.data, config.network, key.public)
+        store = NodeStore(config.data, config.network, key.public, was_used(key.public, config.key, config.data))
         try:
+            if not mark_used(key.public, config.key, config.data):
+                log.warning("nothing can be written beside key or data: a lost data file would not be noticed")
             host = Host(config, key, store, transport, report_for)
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(_serve(host, listener, str(file) if file is not None else None, plugins))
@@ -53,6 +56,7 @@ def run(
             store.close()
     finally:
         listener.close()
+        lock.close()
 
 
 async def _serve(host: Host, listener: socket.socket, file: str | None, plugins: Sequence[InitPlugin]) -> None:
@@ -75,12 +79,19 @@ async def _serve(host: Host, listener: socket.socket, file: str | None, plugins:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     loop.add_signal_handler(signal.SIGHUP, reload)
+    _warn_of_missing_f(host.config)
     _warn_of_few_neighbours(host)
     async with node.run():
         address = "{}:{}".format(*listener.getsockname()[:2])
         log.info("serving", extra={"http": address, "node": host.config.name, "key": host.key.public})
         await server.serve([listener])
     log.info("stopped", extra={"epoch": host.epoch, "seq": host.seq})
+
+
+def _warn_of_missing_f(config: Config) -> None:
+    """Say so where f is not given: it is 0 then."""
+    if config.f is None and config.neighbours:
+        log.warning("f is not given: it is 0, and a single neighbour that lies can mislead this node")
 
 
 def _warn_of_few_neighbours(host: Host) -> None:

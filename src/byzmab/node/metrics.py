@@ -12,8 +12,10 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from byzmab.core.filters.fates import Fate
+from byzmab.node.evidence import Lie
 from byzmab.node.host import Host
 from byzmab.node.neighbours import ACCEPTED, IMPOSSIBLE, REFUSED
+from byzmab.node.own_key import Alarm
 from byzmab.node.wire import Refusal
 
 BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)  # seconds
@@ -45,7 +47,12 @@ class HostCollector(Collector):
         yield CounterMetricFamily("byzmab_rewards_expired", "Events whose reward did not come in time", counts.expired)
         yield GaugeMetricFamily("byzmab_pending_events", "Events that wait for a reward", len(host.decisions.pending))
         yield GaugeMetricFamily("byzmab_round", "t, decisions after the first pulls", host.agent.time)
-        yield GaugeMetricFamily("byzmab_epoch", "Starts of this node", host.epoch)
+        yield GaugeMetricFamily("byzmab_epoch", "The epoch of this node's reports", host.epoch)
+        yield GaugeMetricFamily("byzmab_f", "f, less one for each neighbour that is expelled", host.agent.f)
+        alarms = GaugeMetricFamily("byzmab_alarms", "What is wrong with this node's key", labels=["kind"])
+        for kind in Alarm:
+            alarms.add_metric([kind.value], host.own.alarms[kind])
+        yield alarms
         yield GaugeMetricFamily("byzmab_store_trouble", "1 while state cannot be written", bool(host.store.trouble))
         yield from self._neighbours()
 
@@ -66,8 +73,8 @@ class HostCollector(Collector):
                     refused.add_metric([name, what.removeprefix(f"{REFUSED}: ")], count)
             for fate in Fate:
                 fates.add_metric([name, fate.value], neighbour.counts[fate])
-            equivocations = sum(piece.kind == "equivocation" for piece in neighbour.evidence)
-            lies.add_metric([name, "equivocation"], equivocations)
+            for kind in (kind for kind in Lie if kind.proves):
+                lies.add_metric([name, kind.value], sum(piece.kind is kind for piece in neighbour.evidence))
             lies.add_metric([name, IMPOSSIBLE], neighbour.counts[IMPOSSIBLE])
             if neighbour.newest is not None:
                 age.add_metric([name], max(0.0, steady - neighbour.steady))

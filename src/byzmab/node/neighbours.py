@@ -1,8 +1,9 @@
 """What a node knows of its neighbours: their newest reports, what became of all of them, and evidence of lies.
 
 A receiver sees only its own copy of what a neighbour reports. So every report carries witness marks: the hashes of
-reports lately accepted from others. Where a mark does not match one's own copy, the two frames are exchanged: whoever
-signed both has equivocated, and the proof is sent to all neighbours.
+reports accepted from others. Where a mark does not match one's own copy, the two frames are exchanged, and where one
+has no copy the frame is asked for. Whoever signed what no honest agent signs is proven to lie, and the proof is sent
+to all neighbours, itself included.
 """
 
 from collections import Counter, deque
@@ -11,27 +12,32 @@ from typing import Any
 
 from byzmab.core.filters.fates import Fate
 from byzmab.node.config import Neighbour
-from byzmab.node.evidence import Evidence, Lie, contradict, impossible_arm
+from byzmab.node.evidence import Contradiction, Evidence, Lie, contradiction, impossible_arm
+from byzmab.node.history import History, Version
 from byzmab.node.identity import public_bytes
-from byzmab.node.records import NeighbourRecord
+from byzmab.node.marks import Marks
+from byzmab.node.own_key import OwnKey
+from byzmab.node.records import NeighbourRecord, Pardon
+from byzmab.node.requests import Pauses, Requests, Wanted
 from byzmab.node.wire import (
-    MOST_MARKS,
     Accepted,
     Body,
     EvidenceMessage,
     Mark,
     Refusal,
-    Refused,
+    Request,
     SignedReport,
     sender_of,
     unseal_report,
 )
 
-RECENT = 256  # reports of a neighbour at hand, to compare with witness marks
 CLAIMS = 256  # versions of a neighbour that others marked before we heard them
 SUSPICIONS = 8  # kept for a neighbour; further ones are only counted
 FRAMES = 2  # of an evidence message
 COPY_AGAIN, PROOF_AGAIN = 1.0, 30.0  # seconds after which a witness is sent one's copy, or a proof, again
+SPEAK_AGAIN = 1.0  # seconds after which one more frame of an expelled neighbour is looked at
+ANSWER_AGAIN = 0.1  # seconds after which a neighbour's next request is answered
+NEVER: Version = (-1, -1)  # before all versions
 ACCEPTED, REFUSED, IMPOSSIBLE = "accepted", "refused", "impossible"  # counts, beside those of fates and refusals
 
 Disclosures = list[tuple[str, tuple[bytes, ...]]]  # a neighbour's name, and frames of others to send to it
@@ -40,7 +46,13 @@ Disclosures = list[tuple[str, tuple[bytes, ...]]]  # a neighbour's name, and fra
 class NeighbourState:
     """One neighbour, as long as it has this key."""
 
-    def __init__(self, settings: Neighbour, record: NeighbourRecord | None, evidence: Iterable[Evidence]) -> None:
+    def __init__(
+        self,
+        settings: Neighbour,
+        record: NeighbourRecord | None = None,
+        evidence: Iterable[Evidence] = (),
+        pardon: Pardon | None = None,
+    ) -> None:
         self.settings = settings
         self.public = public_bytes(settings.key)
         self.newest: Accepted | None = None
@@ -48,14 +60,17 @@ class NeighbourState:
         self.steady = -float("inf")  # the same on a clock that never jumps
         self.counts: Counter[str] = Counter(record.counts if record else {})
         self.evidence = list(evidence)
+        self.pardoned: Version = (pardon.epoch, pardon.seq) if pardon else NEVER  # up to here
+        self.seen: Version = NEVER  # the newest version that came, refused or not
         self.expelled = False
         self.touched = False  # since it was last stored
         self.inbox: deque[tuple[bytes, Body | Refusal]] = deque()  # filled by the transport's thread
         self.overflow = 0  # frames that found the inbox full; written by the transport's thread alone
         self._overflow_counted = 0
-        self.recent: dict[tuple[int, int], Accepted] = {}  # by version
-        self._disclosed: dict[str, float] = {}  # witness → when it was last sent frames, on the steady clock
-        self.claims: dict[tuple[int, int], dict[str, bytes]] = {}  # version → witness → digest
+        self._spoke = -float("inf")  # when an expelled neighbour was last listened to; the transport's thread alone
+        self.history = History()
+        self.pauses = Pauses()
+        self.claims: dict[Version, dict[str, bytes]] = {}  # version → witness → digest
 
     def refuse(self, reason: Refusal, frames: int = 1) -> None:
         """Count frames that were not accepted."""
@@ -63,19 +78,24 @@ class NeighbourState:
         self.counts[f"{REFUSED}: {reason}"] += frames
         self.touched = True
 
+    def may_speak(self, steady: float) -> bool:
+        """Whether to look at a frame of an expelled neighbour; it may not keep us busy. For the transport's thread."""
+        if steady < self._spoke + SPEAK_AGAIN:
+            return False
+        self._spoke = steady
+        return True
+
     def count_overflow(self) -> None:
         """Count as refused the frames that found the inbox full since the last call."""
         more = self.overflow - self._overflow_counted
         if more:
             self._overflow_counted += more
-            self.refuse(Refusal.FLOOD, more)
+            self.refuse(Refusal.EXPELLED if self.expelled else Refusal.FLOOD, more)
 
     def keep(self, accepted: Accepted) -> None:
         """Keep a report as the newest."""
         self.newest = accepted
-        self.recent[accepted.signed.version] = accepted
-        if len(self.recent) > RECENT:
-            del self.recent[next(iter(self.recent))]
+        self.history.tell(accepted)
         self.counts[ACCEPTED] += 1
         self.touched = True
 
@@ -84,87 +104,111 @@ class NeighbourState:
         return NeighbourRecord(self.settings.key, self.newest and self.newest.frame, self.heard, dict(self.counts))
 
     @property
-    def equivocated(self) -> bool:
-        """Whether there is proof that it signed two reports of one version."""
-        return any(piece.kind is Lie.EQUIVOCATION for piece in self.evidence)
+    def proof(self) -> Evidence | None:
+        """The first proof of a lie that is not forgiven."""
+        return next(
+            (item for item in self.evidence if item.kind.proves and (item.epoch, item.seq) > self.pardoned), None
+        )
 
-    def proof(self) -> tuple[bytes, bytes]:
-        """The two frames of that proof."""
-        return next(piece.raw() for piece in self.evidence if piece.kind is Lie.EQUIVOCATION)
-
-    def may_disclose(self, witness: str, steady: float, pause: float) -> bool:
-        """Whether a witness may be sent frames of this neighbour now; false witnesses must not keep us busy."""
-        if steady < self._disclosed.get(witness, -float("inf")) + pause:
-            return False
-        self._disclosed[witness] = steady
-        return True
+    def pardon(self) -> Pardon:
+        """Forgive all lies so far."""
+        told = self.newest.signed.version if self.newest is not None else NEVER
+        lies = [(item.epoch, item.seq) for item in self.evidence]
+        self.pardoned = max(self.pardoned, self.seen, told, *lies)
+        self.history.clear()
+        self.expelled = False
+        return Pardon(self.settings.key, *self.pardoned)
 
 
 class Neighbourhood:
     """All neighbours of a node, by name; what they say of each other is compared here."""
 
-    def __init__(self, network: str, expels: bool) -> None:
-        self._network, self._expels = network, expels
+    def __init__(self, network: str, expels: bool, own: OwnKey) -> None:
+        self._network, self._expels, self._own = network, expels, own
         self.neighbours: dict[str, NeighbourState] = {}
-        self._by_key: dict[bytes, NeighbourState] = {}
-        self._marks: dict[bytes, Mark] = {}  # of what was accepted since one's own last report
+        self.requests = Requests()
+        self.marks = Marks()
         self.found: list[Evidence] = []  # since it was last taken
+        self._by_key: dict[bytes, NeighbourState] = {}  # those that handed over to another key, too
 
-    def add(self, neighbour: NeighbourState) -> None:
-        """Add a neighbour; it replaces one with the same name."""
+    def add(self, neighbour: NeighbourState, former: Iterable[NeighbourState] = ()) -> None:
+        """Add a neighbour with the keys it had before; it replaces one with the same name."""
         self.remove(neighbour.settings.name)
-        neighbour.expelled = self._expels and neighbour.equivocated
-        self.neighbours[neighbour.settings.name] = self._by_key[neighbour.public] = neighbour
+        for state in (*former, neighbour):
+            self._by_key[state.public] = state
+        neighbour.expelled = self._expels and any(state.proof is not None for state in (*former, neighbour))
+        self.neighbours[neighbour.settings.name] = neighbour
 
     def remove(self, name: str) -> None:
         """Forget a neighbour; the store keeps its record."""
-        neighbour = self.neighbours.pop(name, None)
-        if neighbour is not None:
-            self._by_key.pop(neighbour.public, None)
-            self._marks.pop(neighbour.public, None)
+        self.neighbours.pop(name, None)
+        for public, neighbour in list(self._by_key.items()):
+            if neighbour.settings.name == name:
+                del self._by_key[public]
+                self.marks.forget(public)
+
+    def of_key(self, public: bytes) -> NeighbourState | None:
+        """The neighbour that has a key, or had it."""
+        return self._by_key.get(public)
+
+    def states(self, name: str) -> list[NeighbourState]:
+        """A neighbour under all its keys, the present one last."""
+        return [neighbour for neighbour in self._by_key.values() if neighbour.settings.name == name]
 
     def take_marks(self) -> list[Mark]:
-        """Witness marks for one's next report; each is given once."""
-        marks = list(self._marks.values())[-MOST_MARKS:]
-        self._marks.clear()
-        return marks
+        """Witness marks for one's next report."""
+        present = [neighbour for neighbour in self.neighbours.values() if not neighbour.expelled]
+        return self.marks.take(neighbour.newest.mark for neighbour in present if neighbour.newest is not None)
 
     def hear(self, neighbour: NeighbourState, accepted: Accepted, now: float, steady: float) -> Disclosures:
         """Accept a report, or raise Refused; return which frames to send to whom."""
         signed, newest = accepted.signed, neighbour.newest
-        if neighbour.expelled:
-            raise Refused(Refusal.EXPELLED)
+        found = neighbour.history.audit(accepted)
+        disclosures = self._convict(neighbour, found, now) if found is not None else []
         if newest is not None and signed.version <= newest.signed.version:
-            known = neighbour.recent.get(signed.version)
-            disclosures = [] if known is None else self._compare(neighbour, known, accepted, now)
-            if not disclosures:
-                raise Refused(Refusal.OLD)
+            neighbour.history.show(accepted)
             neighbour.refuse(Refusal.OLD)
             return disclosures
-        if newest is not None and impossible_arm(newest.signed, signed) is not None:
+        if neighbour.expelled:
+            neighbour.refuse(Refusal.EXPELLED)
+            return disclosures
+        if found is not None:
+            neighbour.counts[IMPOSSIBLE] += 1
+        elif newest is not None and newest.signed.epoch < signed.epoch:
             self._suspect(neighbour, newest, accepted, now)
         neighbour.keep(accepted)
         neighbour.heard, neighbour.steady = now, steady
-        self._marks.pop(neighbour.public, None)
-        self._marks[neighbour.public] = accepted.mark
-        witnesses = neighbour.claims.pop(signed.version, {})
-        disclosures = [(name, (accepted.frame,)) for name, digest in witnesses.items() if digest != accepted.digest]
+        self.marks.add(accepted.mark)
+        disclosures += self._compare_claims(neighbour, accepted, steady)
         return disclosures + self._compare_marks(neighbour, signed, steady)
 
     def consider(self, message: EvidenceMessage, now: float) -> Disclosures:
         """Compare the frames in a message with each other and with one's own; return which frames to send to whom."""
         shown: list[tuple[NeighbourState, Accepted]] = []
+        disclosures: Disclosures = []
         for frame in message.frames[:FRAMES]:
             neighbour = self._by_key.get(sender_of(frame))
-            if neighbour is not None and not neighbour.equivocated:
-                shown.append((neighbour, Accepted(unseal_report(frame, neighbour.public, self._network), frame)))
-        disclosures: Disclosures = []
-        for number, (neighbour, accepted) in enumerate(shown):
-            others = [other for whose, other in shown[:number] if whose is neighbour]
-            mine = neighbour.recent.get(accepted.signed.version)
-            for other in [*others, *([] if mine is None else [mine])]:
-                disclosures += self._compare(neighbour, other, accepted, now)
+            if neighbour is None or neighbour.proof is not None:
+                continue
+            accepted = Accepted(unseal_report(frame, neighbour.public, self._network), frame)
+            pairs = [contradiction(other, accepted) for whose, other in shown if whose is neighbour]
+            for found in (*pairs, neighbour.history.audit(accepted)):
+                disclosures += self._convict(neighbour, found, now) if found is not None else []
+            shown.append((neighbour, accepted))
+            neighbour.history.show(accepted)
         return disclosures
+
+    def answer(self, asker: NeighbourState, request: Request, steady: float) -> Disclosures:
+        """The frames that a neighbour asks for; about its own key it is answered even if there are none."""
+        if not asker.pauses.may("answer", steady, ANSWER_AGAIN):
+            return []
+        name = asker.settings.name
+        if request.about == asker.public:
+            return [(name, (asker.newest.frame,) if asker.newest is not None else ())]
+        about = self._by_key.get(request.about)
+        kept = [about.history.get(version) for version in request.versions] if about is not None else []
+        frames = [accepted.frame for accepted in kept if accepted is not None]
+        return [(name, tuple(frames[start : start + FRAMES])) for start in range(0, len(frames), FRAMES)]
 
     def count_fates(self, fates: Mapping[Any, Mapping[Any, Fate]], arms: int) -> None:
         """Count what became of each neighbour's report on each arm."""
@@ -175,42 +219,64 @@ class Neighbourhood:
                 neighbour.counts[Fate.SILENT] += arms
             neighbour.touched = True
 
+    def _compare_claims(self, neighbour: NeighbourState, accepted: Accepted, steady: float) -> Disclosures:
+        """Compare a new report with what others marked before; ask for the earlier ones that never came."""
+        version = accepted.signed.version
+        witnesses = neighbour.claims.pop(version, {})
+        for other in [claimed for claimed in neighbour.claims if claimed < version]:
+            for name in neighbour.claims.pop(other):
+                self.requests.want(name, Wanted(neighbour.public, other), steady)
+        return [(name, (accepted.frame,)) for name, digest in witnesses.items() if digest != accepted.digest]
+
     def _compare_marks(self, witness: NeighbourState, signed: SignedReport, steady: float) -> Disclosures:
         """Compare a witness's marks with what was heard; return the frames that the witness should see."""
         name, disclosures = witness.settings.name, Disclosures()
         for mark in signed.marks:
-            neighbour = self._by_key.get(mark.sender)
+            version, neighbour = (mark.epoch, mark.seq), self._by_key.get(mark.sender)
+            if mark.sender == self._own.public:
+                if self._own.doubt(mark) is not None:
+                    self.requests.want(name, Wanted(mark.sender, version), steady)
+                continue
             if neighbour is None or neighbour is witness:
                 continue
-            version = (mark.epoch, mark.seq)
-            mine = neighbour.recent.get(version)
-            if neighbour.equivocated:  # the witness still hears it: it was away when the proof was sent to all
-                if neighbour.may_disclose(name, steady, PROOF_AGAIN):
-                    disclosures.append((name, neighbour.proof()))
+            mine = neighbour.history.get(version)
+            if neighbour.proof is not None:  # the witness still hears it: it was away when the proof was sent to all
+                if neighbour.pauses.may(name, steady, PROOF_AGAIN):
+                    disclosures.append((name, neighbour.proof.raw()))
             elif mine is not None:
-                if mine.digest != mark.digest and neighbour.may_disclose(name, steady, COPY_AGAIN):
+                if mine.digest != mark.digest and neighbour.pauses.may(name, steady, COPY_AGAIN):
                     disclosures.append((name, (mine.frame,)))
-            elif neighbour.newest is None or version > neighbour.newest.signed.version:
+            elif neighbour.newest is not None and version < neighbour.newest.signed.version:
+                self.requests.want(name, Wanted(mark.sender, version), steady)
+            else:
                 neighbour.claims.setdefault(version, {})[name] = mark.digest
                 if len(neighbour.claims) > CLAIMS:
                     del neighbour.claims[next(iter(neighbour.claims))]
         return disclosures
 
-    def _compare(self, neighbour: NeighbourState, one: Accepted, other: Accepted, now: float) -> Disclosures:
-        """Keep the first proof that two reports contradict each other; return it for all other neighbours."""
-        if neighbour.equivocated or not contradict(one.frame, other.frame, one.signed, other.signed):
+    def _convict(self, neighbour: NeighbourState, found: Contradiction, now: float) -> Disclosures:
+        """Keep the first proof against a neighbour; return it for all neighbours, the accused included."""
+        if neighbour.proof is not None or found.before.signed.version <= neighbour.pardoned:
             return []
-        self._keep(neighbour, Lie.EQUIVOCATION, one, other, now)
-        neighbour.expelled = self._expels
-        return [(name, (one.frame, other.frame)) for name, each in self.neighbours.items() if each is not neighbour]
+        piece = self._keep(neighbour, found.kind, found.before, found.after, now)
+        present = self.neighbours[neighbour.settings.name]
+        if present is not neighbour:  # it has another key meanwhile
+            present.evidence.append(piece)
+        present.expelled = self._expels
+        told = [name for name, each in self.neighbours.items() if each is present or not each.expelled]
+        return [(name, piece.raw()) for name in told]
 
     def _suspect(self, neighbour: NeighbourState, before: Accepted, after: Accepted, now: float) -> None:
+        """Count an impossible history from one epoch to the next, and keep the first few."""
+        if impossible_arm(before.signed, after.signed) is None:
+            return
         neighbour.counts[IMPOSSIBLE] += 1
         if sum(piece.kind is Lie.IMPOSSIBLE for piece in neighbour.evidence) < SUSPICIONS:
             self._keep(neighbour, Lie.IMPOSSIBLE, before, after, now)
 
-    def _keep(self, neighbour: NeighbourState, kind: Lie, one: Accepted, other: Accepted, now: float) -> None:
+    def _keep(self, neighbour: NeighbourState, kind: Lie, one: Accepted, other: Accepted, now: float) -> Evidence:
         key, frames = neighbour.settings.key, (one.frame, other.frame)
         piece = Evidence.of(kind, self._network, key, frames, other.signed.version, now)
         neighbour.evidence.append(piece)
         self.found.append(piece)
+        return piece

@@ -54,20 +54,42 @@ class NeighbourRecord(msgspec.Struct, frozen=True):
     counts: dict[str, int]
 
 
+class Pardon(msgspec.Struct, frozen=True):
+    """Lies of a key that are forgiven: those in reports up to a version."""
+
+    key: str
+    epoch: int
+    seq: int
+
+
+class HandoverRecord(msgspec.Struct, frozen=True):
+    """A key that was handed over to another, with the signed frame."""
+
+    key: str  # the old one
+    frame: bytes
+
+
 class State(msgspec.Struct):
     """All that a node must not forget."""
 
-    facts: dict[str, Any]  # network, key, epoch, reset, round
+    facts: dict[str, Any]  # network, key, epoch, reset, round; boot, offset: of the clock for deadlines
     arms: list[Arm]
     events: list[Event]
     neighbours: list[NeighbourRecord] = msgspec.field(name="hearings")
     evidence: list[Evidence]
     format: int = FORMAT
+    pardons: list[Pardon] = []
+    handovers: list[HandoverRecord] = []
 
 
 def new_event_id() -> str:
     """A new unique id for an event; ids of one time sort near each other, which is quick on the disk."""
     return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
+
+
+def new_state(network: str, public: str, epoch: int = 0, reset: int = 0) -> State:
+    """The state of a node that has done nothing yet."""
+    return State({"network": network, "key": public, "epoch": epoch, "reset": reset, "round": 0}, [], [], [], [])
 
 
 def to_json(state: State) -> bytes:

@@ -19,8 +19,10 @@ from byzmab.node.api import (
     ArmsAnswer,
     ArmsRequest,
     Decision,
+    HandoverRequest,
     Health,
     NodeState,
+    PardonRequest,
     PeersAnswer,
     Problem,
     Reward,
@@ -51,6 +53,7 @@ MEANING = {
     503: "State cannot be written now",
 }
 STRICT = {kind.__name__ for kind in (SelectRequest, RewardRequest, RewardsRequest, Reward, ArmsRequest)}
+STRICT |= {PardonRequest.__name__, HandoverRequest.__name__}
 ALWAYS = (401, 421, 429)
 POSTED = (*ALWAYS, 400, 408, 413, 415, 503)
 
@@ -139,6 +142,19 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
         node.reload()
         return views.peers(host)
 
+    @post("/v1/pardon", status_code=200, responses=_responses(*POSTED))
+    async def pardon(data: PardonRequest) -> PeersAnswer:
+        """Hear a neighbour again that was expelled; with the node's own key, end the alarms about it."""
+        host.pardon(data.who)
+        await node.durable()
+        return views.peers(host)
+
+    @post("/v1/handover", status_code=204, responses=_responses(*POSTED))
+    async def handover(data: HandoverRequest) -> None:
+        """Tell the neighbours from now on that another key takes this node's place; both keys must have signed."""
+        host.membership.announce(data.frame)
+        await node.durable()
+
     @get("/v1/stream", responses=_responses(*ALWAYS))
     async def stream() -> ServerSentEvent:
         """Server-sent events: `state` after every report, `evidence` when a neighbour is caught."""
@@ -159,14 +175,16 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
         """Whether decisions can be made and stored."""
         if host.store.trouble:
             raise StoreTrouble(host.store.trouble)
-        return Health("ok")
+        warnings = host.own.warnings()
+        return Health("degraded" if warnings else "ok", warnings)
 
     @get("/metrics", media_type=CONTENT_TYPE, responses=_responses(*ALWAYS))
     async def metrics() -> bytes:
         """Counters and latencies for Prometheus."""
         return node.metrics.text()
 
-    handlers = [select, reward, rewards, get_arms, put_arms, peers, state, reload, stream, healthz, readyz, metrics]
+    handlers = [select, reward, rewards, get_arms, put_arms, peers, state, reload, pardon, handover, stream]
+    handlers += [healthz, readyz, metrics]
     app = Litestar(
         handlers,
         after_exception=[_log],

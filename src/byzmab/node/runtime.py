@@ -16,6 +16,7 @@ from byzmab.node.host import Host
 from byzmab.node.metrics import Metrics
 from byzmab.node.store import StoreTrouble
 
+ASK_AGAIN = 0.1  # seconds after which a neighbour that did not answer is asked again
 SLICE = 16  # frames taken in before the application gets its turn
 AFTER_A_FAULT = 0.1  # seconds of rest
 BEHIND = 64  # events that a slow watcher may not have read yet; older ones are dropped
@@ -43,6 +44,7 @@ class NodeRuntime:
         self._file = file  # from which neighbours are read again
         self._loop = asyncio.get_running_loop()
         self._due = self._loop.time()  # when the last report was
+        self._caught_up = False
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._trouble: str | None = None  # as it was last told
         self._frames = asyncio.Event()
@@ -136,6 +138,8 @@ class NodeRuntime:
 
     async def _tell(self) -> None:
         """Wait until the next report is due, then send it once all it says is on the disk."""
+        if not self._caught_up:
+            await self._catch_up()
         self._due = max(self._due + self.host.config.report_every, self._loop.time())
         await asyncio.sleep(self._due - self._loop.time())
         outgoing = self.host.compose()
@@ -144,6 +148,14 @@ class NodeRuntime:
             self.host.post(outgoing)
         if self._watchers:
             self._publish(self._snapshot())
+
+    async def _catch_up(self) -> None:
+        """Before the first report, ask neighbours what they heard under this key; wait for all, or `catch_up` s."""
+        end = self._loop.time() + self.host.config.catch_up
+        while self.host.unanswered and (left := end - self._loop.time()) > 0:
+            self.host.ask_about_self()
+            await asyncio.sleep(min(ASK_AGAIN, left))
+        self._caught_up = True
 
     def _snapshot(self) -> StreamEvent:
         snapshot = Snapshot(views.state(self.host), views.peers(self.host).peers)

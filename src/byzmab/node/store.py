@@ -9,34 +9,45 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from byzmab.core.errors import BadInput
 from byzmab.node.database import (
     EVENT,
     FILE,
+    check_present,
     connect,
+    create,
     event_of,
     load_state,
+    lock_database,
     lock_directory,
     prepare,
     readable,
-    save_state,
     write_arms,
     write_evidence,
     write_facts,
+    write_handovers,
     write_neighbours,
+    write_pardons,
 )
 from byzmab.node.evidence import Evidence
-from byzmab.node.records import Arm, Event, NeighbourRecord, State
+from byzmab.node.records import Arm, Event, HandoverRecord, NeighbourRecord, Pardon, State, new_state
 
 REMEMBERED = 1_000_000  # settled events; a reward for an older one is unknown
 PRUNED = 1_000  # events between two looks for what may be forgotten
 LAZY = 1.0  # seconds that changes nobody waits for may take
 RETRY = 1.0  # seconds between two tries to write a batch that could not be written
+
+
+def epoch_at(wall: float) -> int:
+    """The lowest epoch that may begin at a time, given in seconds since 1970: its microseconds."""
+    return int(wall * 1e6)
 
 
 class StoreTrouble(Exception):
@@ -54,14 +65,16 @@ class Batch:
     facts: dict[str, Any] = field(default_factory=dict)
     neighbours: dict[str, NeighbourRecord] = field(default_factory=dict)  # the newest of each key
     evidence: list[Evidence] = field(default_factory=list)
+    pardons: list[Pardon] = field(default_factory=list)
+    handovers: list[HandoverRecord] = field(default_factory=list)
     urgent: bool = False  # somebody waits for it
     since: float = 0.0  # monotonic time of its first change, 0 while it is empty
 
 
 class NodeStore:
-    """The state of one node on disk."""
+    """The state of one node on disk. The file of a key that was `used` before must be there already."""
 
-    def __init__(self, directory: str | Path, network: str, public: str) -> None:
+    def __init__(self, directory: str | Path, network: str, public: str, used: bool = False) -> None:
         self.path = Path(directory) / FILE
         self.trouble: str | None = None  # why the last batch could not be written
         self.durable = 0  # the number of the newest batch that is on the disk
@@ -69,15 +82,18 @@ class NodeStore:
         self._changed = threading.Condition()
         self._watch: Callable[[], None] = lambda: None
         self._closing = False
-        self._lock = lock_directory(Path(directory))
-        try:
+        with ExitStack() as stack:
+            stack.enter_context(lock_directory(Path(directory)))
+            if used or self.path.exists():
+                check_present(self.path)
+            else:
+                create(self.path, new_state(network, public))
+            stack.enter_context(lock_database(self.path))
             with readable(self.path):
-                self._connection = connect(self.path)
-                self._reader = connect(self.path)
+                self._connection = stack.enter_context(closing(connect(self.path)))
+                self._reader = stack.enter_context(closing(connect(self.path)))
                 prepare(self._connection, self.path, network, public)
-        except BaseException:
-            self._lock.close()
-            raise
+            self._open = stack.pop_all()  # connections are closed before the locks
         self._writer = threading.Thread(target=self._write, name="store", daemon=True)
         self._writer.start()
 
@@ -95,9 +111,13 @@ class NodeStore:
 
     # changing
 
-    def raise_epoch(self) -> int:
-        """Raise the epoch by one; return it once it is on the disk. Call before the first signature after a start."""
-        epoch = int(self.load().facts["epoch"]) + 1
+    def raise_epoch(self, wall: float) -> int:
+        """Begin an epoch that was never used; return it once it is on the disk. Call before the first signature.
+
+        It is above the stored one, and not below the clock: so a copy of the file that was brought back, or a file
+        begun anew, has it above all that was signed since, as long as the clock was not set back.
+        """
+        epoch = max(int(self.load().facts["epoch"]) + 1, epoch_at(wall))
         with self.changing() as batch:
             batch.facts["epoch"] = epoch
         self.flush()
@@ -141,9 +161,7 @@ class NodeStore:
             self._closing = True
             self._changed.notify_all()
         self._writer.join()
-        self._reader.close()
-        self._connection.close()
-        self._lock.close()
+        self._open.close()
 
     # the writing thread
 
@@ -202,6 +220,8 @@ def _apply(connection: sqlite3.Connection, batch: Batch) -> None:
     write_facts(connection, batch.facts)
     write_neighbours(connection, list(batch.neighbours.values()))
     write_evidence(connection, batch.evidence)
+    write_pardons(connection, batch.pardons)
+    write_handovers(connection, batch.handovers)
 
 
 def export_state(directory: str | Path) -> State:
@@ -213,23 +233,22 @@ def export_state(directory: str | Path) -> State:
         return load_state(connection, settled=True)
 
 
-def import_state(directory: str | Path, network: str, state: State) -> None:
-    """Make a data directory from an exported state.
+def import_state(directory: str | Path, network: str, public: str, state: State) -> None:
+    """Make a data directory from an exported state, under the same key or a new one.
 
     The node may have gone on after the export, so its next epoch is one it cannot have used, and is announced as
     one in which the tallies began anew.
     """
     if state.facts["network"] != network:
         raise BadInput(f"node state belongs to network {state.facts['network']!r}, not {network!r}")
+    begin(directory, msgspec.structs.replace(state, facts={**state.facts, "key": public}))
+
+
+def begin(directory: str | Path, state: State) -> None:
+    """Make a data directory that holds a state, in an epoch which announces that the tallies began anew."""
+    path = Path(directory) / FILE
     with lock_directory(Path(directory)):
-        path = Path(directory) / FILE
         if path.exists():
             raise BadInput(f"data directory {str(directory)!r} holds a node already; allowed: an empty one")
-        epoch = max(state.facts["epoch"], int(time.time()))
-        state.facts |= {"epoch": epoch, "reset": epoch + 1}
-        try:
-            with readable(path), closing(connect(path)) as connection:
-                save_state(connection, state)
-        except BaseException:
-            path.unlink(missing_ok=True)  # it is ours, and there is nothing whole in it
-            raise
+        epoch = max(state.facts["epoch"], epoch_at(time.time()))
+        create(path, msgspec.structs.replace(state, facts={**state.facts, "epoch": epoch, "reset": epoch + 1}))

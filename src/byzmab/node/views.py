@@ -44,6 +44,7 @@ def state(host: Host) -> NodeState:
         pending=len(host.decisions.pending),
         trouble=host.store.trouble,
         arms=_arms(host),
+        warnings=host.own.warnings(),
     )
 
 

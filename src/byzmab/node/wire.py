@@ -1,8 +1,9 @@
 """What goes over the wire: signed frames, and the checks that a frame must pass before anything believes it.
 
 A frame is signature(64) ‖ body. The signature is of DOMAIN ‖ body, the body exactly as received. A body is msgpack,
-an array that begins with its kind: "word", one agent's report with its header, or "exhibit", frames of a third agent
-that two neighbours compare. The header's (epoch, seq) is the report's version.
+an array that begins with its kind: "word", one agent's report with its header; "exhibit", frames of a third agent
+that two neighbours compare; "ask", which asks for such frames; "handover", by which a key names its successor. The
+header's (epoch, seq) is the report's version.
 """
 
 import hashlib
@@ -14,14 +15,16 @@ import msgspec
 import numpy as np
 
 from byzmab.core.report import Report
-from byzmab.node.identity import KEY_BYTES, SIGNATURE_BYTES, Key, verify
+from byzmab.node.identity import KEY_BYTES, SIGNATURE_BYTES, Key, public_bytes, verify
 from byzmab.node.transport.base import MOST_BYTES
 
 PROTOCOL = 1
 DOMAIN = b"byzmab frame 1\n"
+CONSENT = b"byzmab handover 1\n"  # before what a successor signs
 MOST_ARMS = 1_000
 MOST_LETTERS = 128  # of an arm's or a network's name
-MOST_MARKS = 64  # of one report
+MOST_MARKS = 256  # of one report
+MOST_ASKED = 8  # frames that one request asks for
 MOST_PULLS = 2**53  # beyond it floats skip whole numbers
 MOST_COUNT = 2**63 - 1  # of an epoch or a sequence number
 DIGEST_BYTES = 32
@@ -39,6 +42,7 @@ class Refusal(StrEnum):
     ARMS = "bad arms"
     NUMBERS = "bad numbers"
     OLD = "not newer"
+    AHEAD = "epoch ahead"
     STRANGER = "not a neighbour"
     EXPELLED = "expelled"
     FLOOD = "flood"
@@ -96,7 +100,28 @@ class EvidenceMessage(msgspec.Struct, array_like=True, frozen=True, tag="exhibit
     frames: list[bytes]
 
 
-Body = SignedReport | EvidenceMessage
+class Request(msgspec.Struct, array_like=True, frozen=True, tag="ask", forbid_unknown_fields=True):
+    """Asks a neighbour for reports of an agent; it answers with evidence messages."""
+
+    protocol: int
+    network: str
+    sender: bytes
+    about: bytes  # the agent's key; the sender's own after a start
+    versions: list[tuple[int, int]]  # none: the newest
+
+
+class Handover(msgspec.Struct, array_like=True, frozen=True, tag="handover", forbid_unknown_fields=True):
+    """Names the key that takes the sender's place."""
+
+    protocol: int
+    network: str
+    sender: bytes
+    successor: bytes
+    epoch: int  # the successor's reports begin here or later
+    consent: bytes  # the successor's signature
+
+
+Body = SignedReport | EvidenceMessage | Request | Handover
 
 
 class Accepted(NamedTuple):
@@ -147,6 +172,10 @@ def unseal(frame: bytes, public: bytes, network: str) -> Body:
     _check_origin(body, public, network)
     if isinstance(body, SignedReport):
         _check_report(body)
+    elif isinstance(body, Handover):
+        _check_handover(body)
+    elif isinstance(body, Request) and (len(body.about) != KEY_BYTES or len(body.versions) > MOST_ASKED):
+        raise Refused(Refusal.MALFORMED)
     return body
 
 
@@ -190,10 +219,38 @@ def _check_report(report: SignedReport) -> None:
     counts += [number for mark in report.marks for number in (mark.epoch, mark.seq)]
     if not all(0 <= count <= MOST_COUNT for count in counts) or not abs(report.time) < MOST_PULLS:
         raise Refused(Refusal.NUMBERS)
+    if report.reset > report.epoch:  # no epoch announces what is still to come
+        raise Refused(Refusal.NUMBERS)
     if len(report.marks) > MOST_MARKS or not all(
         len(mark.sender) == KEY_BYTES and len(mark.digest) == DIGEST_BYTES for mark in report.marks
     ):
         raise Refused(Refusal.MALFORMED)
+
+
+def _check_handover(body: Handover) -> None:
+    if len(body.successor) != KEY_BYTES or body.successor == body.sender or not 0 <= body.epoch <= MOST_COUNT:
+        raise Refused(Refusal.MALFORMED)
+    if not verify(body.successor, body.consent, _consent(body.network, body.sender, body.successor, body.epoch)):
+        raise Refused(Refusal.SIGNATURE)
+
+
+def _consent(network: str, sender: bytes, successor: bytes, epoch: int) -> bytes:
+    return CONSENT + _encoder.encode((network, sender, successor, epoch))
+
+
+def seal_handover(key: Key, successor: Key, network: str, epoch: int) -> bytes:
+    """The frame by which a key hands over to another; both sign."""
+    old, new = public_bytes(key.public), public_bytes(successor.public)
+    consent = successor.sign(_consent(network, old, new, epoch))
+    return seal(key, Handover(PROTOCOL, network, old, new, epoch, consent))
+
+
+def unseal_handover(frame: bytes, public: bytes, network: str) -> Handover:
+    """The hand-over in a frame, or Refused; any other kind of body is malformed."""
+    body = unseal(frame, public, network)
+    if not isinstance(body, Handover):
+        raise Refused(Refusal.MALFORMED)
+    return body
 
 
 class Header(NamedTuple):

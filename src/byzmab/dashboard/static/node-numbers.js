@@ -29,7 +29,7 @@ export function showNumbers({ state, peers }, points) {
   showNumber("n-rewards", state.rewards.toLocaleString("en"), now.rewards);
   showNumber("n-reports", heard(peers).toLocaleString("en"), now.reports);
   showNumber("n-heard", `${fresh} of ${peers.filter((peer) => peer.hears).length}`, state.f ? `${3 * state.f + 1} wanted for f = ${state.f}` : "f = 0");
-  showNumber("n-caught", String(peers.filter((peer) => peer.evidence.some((piece) => piece.kind === "equivocation")).length), `${expelled} expelled`);
+  showNumber("n-caught", String(peers.filter((peer) => peer.evidence.some((piece) => piece.kind !== "impossible")).length), `${expelled} expelled`);
   showNumber("n-uptime", span(state.uptime), `epoch ${state.epoch}`);
 }
 
@@ -43,7 +43,7 @@ export async function drawRates(points) {
   await draw(by("plot-rates"), traces, { yaxis: { rangemode: "tozero" }, xaxis: { type: "date", tickformat: "%H:%M:%S", nticks: 5 } });
 }
 
-const KINDS = { equivocation: "equivocation", impossible: "impossible history" };
+const KINDS = { equivocation: "equivocation", sequence: "impossible sequence", impossible: "impossible history" };
 const shown = new Map(); // the rows by file name, made once, so that a button keeps its focus
 
 function row(peer, piece, index) {
@@ -63,5 +63,5 @@ export function showEvidence(state, peers) {
   by("save-evidence").disabled = pieces.length === 0;
   by("save-evidence").onclick = () => save(JSON.stringify(pieces, null, 2), "application/json", `evidence-by-${state.name}.json`);
   const rows = peers.flatMap((peer) => peer.evidence.map((piece, index) => row(peer, piece, index)));
-  fillTable(by("evidence"), rows.sort((one, other) => one[1].localeCompare(other[1]))); // proof before suspicions
+  fillTable(by("evidence"), rows.sort((one, other) => Number(one[1] === KINDS.impossible) - Number(other[1] === KINDS.impossible))); // proof before suspicions
 }

@@ -20,6 +20,8 @@ const showTables = throttle(() => {
   by("facts").textContent = `of ${state.network} · f = ${state.f}, κ = ${state.kappa}, filter ${state.filter}, policy ${state.policy} · epoch ${state.epoch}, round ${state.round}, ${state.pending} rewards awaited`;
   by("trouble").hidden = !state.trouble;
   by("trouble").textContent = state.trouble ? `State cannot be written, so nothing is accepted: ${state.trouble}` : "";
+  by("alarm").hidden = !state.warnings.length;
+  by("alarm").textContent = state.warnings.length ? `Something is wrong with this node's key: ${state.warnings.join("; ")}.` : "";
   showNumbers(latest, history.points);
   fillArms(state);
   showStar(state, peers);

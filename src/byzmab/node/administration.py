@@ -1,0 +1,72 @@
+"""What the owner of a node does to it beside running it: begin its data, pardon, and change its key."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from byzmab.core.errors import BadInput
+from byzmab.node.client import Client, NodeError
+from byzmab.node.config import Config
+from byzmab.node.host import Host
+from byzmab.node.identity import InUse, Key, lock_key, mark_used, was_used
+from byzmab.node.records import State, new_state
+from byzmab.node.store import NodeStore, begin, epoch_at, import_state
+from byzmab.node.transport.memory import Hub, MemoryTransport
+from byzmab.node.wire import seal_handover
+
+ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to ask a node that listens on every address
+
+
+def bring_back(config: Config, state: State) -> None:
+    """Begin a node's empty data directory with an exported state, under the key in its settings."""
+    key = Key.load(config.key)
+    with lock_key(config.key):
+        import_state(config.data, config.network, key.public, state)
+        mark_used(key.public, config.key, config.data)
+
+
+def begin_anew(config: Config) -> None:
+    """Begin a node's empty data directory with nothing, though its key may have been used before."""
+    key = Key.load(config.key)
+    with lock_key(config.key):
+        begin(config.data, new_state(config.network, key.public))
+        mark_used(key.public, config.key, config.data)
+
+
+def pardon(config: Config, who: str) -> None:
+    """Hear an expelled neighbour again: a running node is asked over HTTP, one that is stopped finds it in its data."""
+    key = Key.load(config.key)
+    try:
+        lock = lock_key(config.key)
+    except InUse:
+        with _asking(config) as client:
+            client.pardon(who)
+        return
+    with lock:
+        store = NodeStore(config.data, config.network, key.public, was_used(key.public, config.key, config.data))
+        try:
+            Host(config, key, store, MemoryTransport(Hub(), key.public)).pardon(who)
+        finally:
+            store.close()
+
+
+def hand_over(config: Config, new: Path) -> None:
+    """Have a running node tell its neighbours, with every report from now on, that a new key takes its place."""
+    frame = seal_handover(Key.load(config.key), Key.load(new), config.network, epoch_at(time.time()))
+    with _asking(config) as client:
+        client.hand_over(frame)
+
+
+@contextmanager
+def _asking(config: Config) -> Iterator[Client]:
+    """A client of a running node; what the node refuses is BadInput."""
+    host = ANYWHERE.get(config.http.host, config.http.host)
+    url = f"http://{f'[{host}]' if ':' in host else host}:{config.http.port}"
+    token = Path(config.http.token_file).read_text(encoding="ascii").strip() if config.http.token_file else None
+    with Client(url, token, retries=3) as client:
+        try:
+            yield client
+        except NodeError as error:
+            reason = "refuses" if error.status else "does not answer, and must run for this"
+            raise BadInput(f"the node {reason}: {error}") from None

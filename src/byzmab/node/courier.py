@@ -1,0 +1,30 @@
+"""Messages between nodes besides reports: frames of others that a neighbour should see, and requests for them."""
+
+from byzmab.node.history import Version
+from byzmab.node.identity import Key, public_bytes
+from byzmab.node.neighbours import Disclosures
+from byzmab.node.transport.base import MOST_BYTES, Transport
+from byzmab.node.wire import PROTOCOL, EvidenceMessage, Request, seal
+
+OVERHEAD = 512  # bytes of an evidence message besides its frames
+
+
+class Courier:
+    """Signs such messages and sends them; they have no version, and nothing waits for them."""
+
+    def __init__(self, key: Key, network: str, transport: Transport) -> None:
+        self._key, self._network, self._transport = key, network, transport
+        self._public = public_bytes(key.public)
+
+    def disclose(self, disclosures: Disclosures) -> None:
+        """Show frames of others to neighbours: in one message, or one by one if they are too large for that."""
+        for name, frames in disclosures:
+            whole = sum(map(len, frames)) < MOST_BYTES - OVERHEAD
+            for part in (frames,) if whole else tuple((frame,) for frame in frames):
+                message = EvidenceMessage(PROTOCOL, self._network, self._public, list(part))
+                self._transport.send(name, seal(self._key, message))
+
+    def ask(self, name: str, about: bytes, versions: list[Version]) -> None:
+        """Ask a neighbour for reports of an agent; with no versions, for the newest."""
+        request = Request(PROTOCOL, self._network, self._public, about, versions)
+        self._transport.send(name, seal(self._key, request))

@@ -1,0 +1,128 @@
+"""What is signed with one's own key: here, and, as neighbours show it, anywhere else.
+
+Neighbours mark what they hear under this key, and show the frame when asked: its signature is the proof, so that
+nobody can raise a false alarm. A report that was not signed here is the word of a thief or of a twin; one of an
+epoch that the data file does not know was signed after that file was copied. Either way the node says so, and goes on
+in an epoch above it.
+"""
+
+import secrets
+from collections import Counter
+from enum import StrEnum
+from typing import NamedTuple
+
+from byzmab.node.evidence import Contradiction, Evidence, contradiction
+from byzmab.node.identity import public_bytes
+from byzmab.node.records import Pardon, State
+from byzmab.node.wire import MOST_COUNT, Accepted, Mark, unseal_report
+
+SIGNED = 4096  # versions at hand that were signed here
+JITTER = 1_000_000  # of an epoch that is begun while the node runs; a second in its microseconds
+
+
+class Alarm(StrEnum):
+    """What is wrong with one's own key."""
+
+    FOREIGN = "foreign"
+    LOST = "lost"
+    ACCUSED = "accused"
+
+
+MEANING = {
+    Alarm.FOREIGN: "a report under this node's key was not signed by it: another process has the key",
+    Alarm.LOST: "neighbours have heard this key in an epoch that the data file does not know: "
+    "it was brought back from a copy, or another process has the key",
+    Alarm.ACCUSED: "others hold proof of lying against this node's key, and may have expelled it",
+}
+
+
+class Sighting(NamedTuple):
+    """A report under one's own key that its data file knows nothing of."""
+
+    alarm: Alarm
+    epoch: int
+    seq: int
+
+
+class OwnKey:
+    """One's own key, as it is used here and as others see it used."""
+
+    def __init__(self, key: str, state: State) -> None:
+        self._key, self._network = key, str(state.facts["network"])
+        self.public = public_bytes(key)
+        self.epoch = self.seq = self.reset = 0
+        self._pardoned = next(((item.epoch, item.seq) for item in state.pardons if item.key == key), (-1, -1))
+        self.accusations = [
+            piece for piece in state.evidence if piece.key == key and (piece.epoch, piece.seq) > self._pardoned
+        ]
+        self.alarms: Counter[Alarm] = Counter({Alarm.ACCUSED: len(self.accusations)})  # how often each was raised
+        self._known = int(
+            state.facts["epoch"]
+        )  # the newest epoch that was used before this start, or seen elsewhere since
+        self._signed: dict[tuple[int, int], set[bytes]] = {}
+        self._epochs: dict[int, int] = {}  # begun here, each with its last seq
+        self.overtaken = False  # the key was seen elsewhere since this epoch began: begin another
+
+    def begin(self, epoch: int, reset: int) -> None:
+        """Begin an epoch; `reset` is the one in which the tallies last began anew."""
+        self.epoch, self.seq, self.reset = epoch, 0, reset
+        self._epochs[epoch] = 0
+        self.overtaken = False
+
+    def next_epoch(self, at_least: int) -> int:
+        """An epoch above all that were used here or seen elsewhere; a twin that sees the same takes another one."""
+        return max(self.epoch + 1, self._known + 1, at_least) + secrets.randbelow(JITTER)
+
+    def sign(self, version: tuple[int, int], digest: bytes) -> None:
+        """Remember a report that is signed here."""
+        self._signed.setdefault(version, set()).add(digest)
+        self._epochs[version[0]] = version[1]
+        if len(self._signed) > SIGNED:
+            del self._signed[next(iter(self._signed))]
+
+    def doubt(self, mark: Mark) -> Sighting | None:
+        """What a mark under one's own key means if it is true; None if it is one's own, or too old to say."""
+        epoch, seq = mark.epoch, mark.seq
+        if epoch in self._epochs:
+            mine = self._signed.get((epoch, seq))
+            foreign = seq > self._epochs[epoch] if mine is None else mark.digest not in mine
+            return Sighting(Alarm.FOREIGN, epoch, seq) if foreign else None
+        if epoch <= self._known or epoch < self.reset:
+            return None
+        return Sighting(Alarm.FOREIGN if epoch > self.epoch else Alarm.LOST, epoch, seq)
+
+    def see(self, frames: list[bytes], limit: int) -> tuple[list[Sighting], Contradiction | None]:
+        """Judge frames under one's own key, or raise Refused; return what raises an alarm, and proof of a lie.
+
+        Epochs above `limit`, which no neighbour accepts, are not followed.
+        """
+        shown = [Accepted(unseal_report(frame, self.public, self._network), frame) for frame in frames]
+        sightings = [sighting for accepted in shown if (sighting := self.doubt(accepted.mark)) is not None]
+        for sighting in sightings:
+            self.alarms[sighting.alarm] += 1
+            if sighting.epoch <= limit:
+                self._known = max(self._known, sighting.epoch)
+                self.overtaken |= sighting.alarm is Alarm.LOST or sighting.epoch >= self.epoch
+        return sightings, contradiction(*shown) if len(shown) > 1 else None
+
+    def accuse(self, found: Contradiction, now: float) -> Evidence | None:
+        """Keep proof of a lie under one's own key; None if it is known already, or forgiven."""
+        version = found.after.signed.version
+        known = any((piece.epoch, piece.seq) == version for piece in self.accusations)
+        if known or found.before.signed.version <= self._pardoned:
+            return None
+        frames = (found.before.frame, found.after.frame)
+        self.accusations.append(Evidence.of(found.kind, self._network, self._key, frames, version, now))
+        self.alarms[Alarm.ACCUSED] += 1
+        return self.accusations[-1]
+
+    def pardon(self) -> Pardon:
+        """End all alarms; proof of what was signed up to now raises none again."""
+        self.alarms.clear()
+        self.accusations.clear()
+        self._pardoned = max((self.epoch, self.seq), (self._known, MOST_COUNT if self._known > self.epoch else 0))
+        return Pardon(self._key, *self._pardoned)
+
+    def warnings(self) -> list[str]:
+        """The alarms in sentences."""
+        return [MEANING[alarm] for alarm, count in self.alarms.items() if count]
