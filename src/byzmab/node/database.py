@@ -33,6 +33,7 @@ CREATE TABLE evidence (
     found REAL NOT NULL, first BLOB NOT NULL, second BLOB NOT NULL, PRIMARY KEY (key, kind, epoch, seq)
 ) WITHOUT ROWID;
 """
+MOST_ROWS = 64  # of one statement; a power of two
 EVENT = "event_id, arm, round, chosen, state, value, settled"
 
 
@@ -90,8 +91,8 @@ def prepare(connection: sqlite3.Connection, path: Path, network: str, public: st
             raise BadInput(f"data file {str(path)!r} belongs to {name} {facts.get(name)}, not {mine}")
 
 
-def load_state(connection: sqlite3.Connection, settled: bool) -> State:
-    """The state at one moment, with or without settled events."""
+def load_state(connection: sqlite3.Connection, events: bool) -> State:
+    """The state at one moment, with or without events."""
     run = connection.execute
     run("BEGIN")
     try:
@@ -103,10 +104,7 @@ def load_state(connection: sqlite3.Connection, settled: bool) -> State:
                     "SELECT arm, place, in_use, pulls, total, pending FROM arms ORDER BY place"
                 )
             ],
-            [
-                event_of(row)
-                for row in run(f"SELECT {EVENT} FROM events {'' if settled else 'WHERE state = 0'} ORDER BY number")
-            ],
+            [event_of(row) for row in run(f"SELECT {EVENT} FROM events ORDER BY number")] if events else [],
             [
                 NeighbourRecord(key, frame, heard, msgspec.json.decode(counts, type=dict[str, int]))
                 for key, frame, heard, counts in run("SELECT key, frame, heard, counts FROM hearings")
@@ -139,16 +137,32 @@ def save_state(connection: sqlite3.Connection, state: State) -> None:
         raise
 
 
+def write_rows(connection: sqlite3.Connection, statement: str, rows: list[tuple[Any, ...]]) -> None:
+    """Run a statement in which {rows} stands for many rows of values at once.
+
+    Python's lock is let go and taken again at every execution, and another thread may keep it for milliseconds: many
+    rows are therefore written by few executions, always of the same sizes, as SQLite keeps what it has parsed.
+    """
+    first, many = 0, MOST_ROWS
+    while first < len(rows):
+        while many > len(rows) - first:
+            many //= 2
+        block = rows[first : first + many]
+        row = f"({', '.join('?' * len(block[0]))})"
+        connection.execute(statement.format(rows=", ".join([row] * many)), [value for each in block for value in each])
+        first += many
+
+
 def write_facts(connection: sqlite3.Connection, facts: dict[str, Any]) -> None:
     """Write facts over older ones."""
-    connection.executemany("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", facts.items())
+    write_rows(connection, "INSERT OR REPLACE INTO facts (name, value) VALUES {rows}", list(facts.items()))
 
 
 def write_arms(connection: sqlite3.Connection, arms: list[Arm]) -> None:
     """Write tallies over older ones."""
     rows = [msgspec.structs.astuple(arm) for arm in arms]
-    connection.executemany(
-        "INSERT OR REPLACE INTO arms (arm, place, in_use, pulls, total, pending) VALUES (?, ?, ?, ?, ?, ?)", rows
+    write_rows(
+        connection, "INSERT OR REPLACE INTO arms (arm, place, in_use, pulls, total, pending) VALUES {rows}", rows
     )
 
 

@@ -2,7 +2,7 @@
 
 One thread owns a host. Only `deliver` is called from another, the transport's: it checks signatures there and leaves
 the rest to `listen`. The owner calls `select` and `reward` for the application, `listen` when woken, and, every
-`report_every` seconds, `compose` and, once what it says is on the disk, `post`.
+`report_every` seconds, `decisions.expire`, `compose` and, once what it says is on the disk, `post`.
 """
 
 import logging
@@ -161,7 +161,6 @@ class Host:
     def compose(self) -> list[Outgoing]:
         """The next report, signed, for each neighbour that is told; `post` it when `store.pending` is durable."""
         self._forget_stale()
-        self.decisions.expire()
         self.neighbourhood.count_fates(self.agent.explain(), len(self.agent.arms))
         self._store_records()
         self.seq += 1
@@ -181,7 +180,10 @@ class Host:
             self.sent[name] += 1
 
     def tell(self) -> None:
-        """Compose a report, wait until all it says is on the disk, and send it."""
+        """Give up overdue events, compose a report, wait until all it says is on the disk, and send it."""
+        self.store.flush()
+        while self.decisions.expire():
+            self.store.flush()
         outgoing = self.compose()
         self.store.flush()
         self.post(outgoing)
