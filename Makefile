@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 CHECKED := "outside_its_arrays or keeps_its_contract or keep_the_contract or every_policy or every_graph"
 
-.PHONY: run reproduce test quick boundscheck soak check bench docs clean chromium
+.PHONY: run reproduce test test-long quick boundscheck soak check bench docs clean chromium
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml constraints.txt
@@ -32,9 +32,17 @@ boundscheck: $(READY)
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest --quick --numprocesses 2 --dist worksteal -k $(CHECKED) \
 		tests/test_boundscheck.py tests/test_contracts.py tests/parity/test_naive.py
 
-# what takes long: a node killed a hundred times under traffic, a hundred thousand broken frames
+# nodes under faults and insiders for SOAK (90s, 10m, 1h), from SEED; FAULTS=kill,freeze picks some of them
+SOAK ?= 10m
+SEED ?=
+FAULTS ?=
 soak: $(READY)
-	BYZMAB_KILLS=100 BYZMAB_FRAMES=100000 $(BIN)/python -m pytest tests/node/test_crash.py tests/node/test_host.py
+	PYTHONPATH=tests $(BIN)/python -m soak --time $(SOAK) $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults $(FAULTS))
+
+# tests with larger numbers: a hundred kills, a hundred thousand broken frames, a million events
+test-long: $(READY)
+	BYZMAB_KILLS=100 BYZMAB_FRAMES=100000 BYZMAB_EVENTS=1000000 $(BIN)/python -m pytest \
+		tests/node/test_crash.py tests/node/test_host.py tests/node/test_backlog.py
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -119,10 +119,17 @@ class Process:
         self.popen = None
         self.log = self.directory / "log"
 
-    def start(self, wait=60):
+    @property
+    def command(self):
+        return [sys.executable, "-m", "byzmab.cli.main", "node", str(self.file)]
+
+    def spawn(self):
+        """Start it, and do not wait."""
         with self.log.open("ab") as log:
-            command = [sys.executable, "-m", "byzmab.cli.main", "node", str(self.file)]
-            self.popen = subprocess.Popen(command, stderr=log, stdout=log)
+            self.popen = subprocess.Popen(self.command, stderr=log, stdout=log)
+
+    def start(self, wait=60):
+        self.spawn()
         deadline = time.monotonic() + wait
         while not self.ready():
             assert self.popen.poll() is None, self.log.read_text()

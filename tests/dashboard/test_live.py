@@ -223,6 +223,7 @@ def test_levers_are_for_this_page_alone(network):
 
 def test_a_guarded_node_asks_for_its_token(look, tmp_path):
     (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "token").chmod(0o600)
     node = Process(1, tmp_path, http={"token_file": str(tmp_path / "token")}, report_every=0.2).start()
     try:
         page = look(f"{node.url}/", live=False)

@@ -1,6 +1,6 @@
 """kill -9 at any moment, under traffic: nothing acknowledged is lost, nothing counts twice, nothing is signed twice.
 
-BYZMAB_KILLS=100 in `make soak`.
+BYZMAB_KILLS=100 in `make test-long`.
 """
 
 import os

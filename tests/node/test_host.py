@@ -17,7 +17,7 @@ from byzmab.node.store import NodeStore
 from byzmab.node.transport.memory import Faults, Hub, MemoryTransport
 from byzmab.node.wire import Refusal, seal, unseal_report
 
-FRAMES = int(os.environ.get("BYZMAB_FRAMES", "10000"))  # 100 000 in `make soak`
+FRAMES = int(os.environ.get("BYZMAB_FRAMES", "10000"))  # 100 000 in `make test-long`
 
 
 @pytest.fixture

@@ -297,6 +297,7 @@ def guarded(tmp_path_factory):
     """A node with a token, a rate limit, and short patience for rewards."""
     directory = tmp_path_factory.mktemp("guarded")
     (directory / "token").write_text(f"{TOKEN}\n")
+    (directory / "token").chmod(0o600)
     http = {"token_file": str(directory / "token"), "rate_limit": 50.0}
     process = Process(3, directory, http=http, reward_wait=0.3, report_every=0.1, logs="text")
     yield process.start()

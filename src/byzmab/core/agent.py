@@ -163,11 +163,10 @@ class Agent:
             self._set_arrays()
 
     def set_f(self, f: int) -> None:
-        """Reckon with at most f liars from now on."""
+        """Take f as the upper bound on Byzantine neighbours from now on."""
         if not isinstance(f, int) or isinstance(f, bool) or not 0 <= f <= MOST:
             raise BadInput(f"f {f!r} is not allowed; allowed: a whole number from 0 to {MOST}")
         self.f = f
-        self._lay_board()
 
     def belief(self) -> Belief:
         """What the agent holds true of its arms now."""

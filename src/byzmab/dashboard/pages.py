@@ -3,24 +3,26 @@
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from litestar import Litestar, Router, get
+from litestar import Litestar, Request, Response, Router, get
 from litestar.config.app import AppConfig
 from litestar.plugins import InitPlugin
 from litestar.response import File
 from litestar.static_files import create_static_files_router
 from litestar.types import Message, Scope
 
+from byzmab.node.api import Problem
 from byzmab.node.config import Http
 from byzmab.node.fast_path import no_fast_path
 from byzmab.node.guard import Guard
 from byzmab.node.http_server import HttpServer, listen, make_server
 from byzmab.node.metrics import latency_histogram
+from byzmab.node.problems import problem_of
 
 STATIC = Path(__file__).parent / "static"
 LOOPBACK = "127.0.0.1"
@@ -66,11 +68,17 @@ def page(name: str) -> File:
     return File(STATIC / name, media_type="text/html; charset=utf-8", content_disposition_type="inline")
 
 
-def make_site(handlers: Sequence[Any], **settings: Any) -> Litestar:
+def _too_deep(_: Request[Any, Any, Any], error: RecursionError) -> Response[Problem]:
+    problem, _headers = problem_of(error)
+    return Response(problem, status_code=problem.status_code)
+
+
+def make_site(handlers: Sequence[Any], exception_handlers: Mapping[Any, Any], **settings: Any) -> Litestar:
     """An application of these handlers, the shared files and Plotly."""
     files = create_static_files_router(path="/static", directories=[STATIC])
     return Litestar(
         [*handlers, plotly_script, files],
+        exception_handlers={**exception_handlers, RecursionError: _too_deep},
         before_send=[_add_headers],
         logging_config=None,
         openapi_config=None,
@@ -132,7 +140,7 @@ async def _serve(app: Litestar, listener: Any, opened: Callable[[str], None]) ->
 
 def _make_server(app: Any) -> HttpServer:
     http = Http(host=LOOPBACK, connections=256)
-    return make_server(Guard(app, no_fast_path, http, latency_histogram()), http.connections)
+    return make_server(Guard(app, no_fast_path, http, latency_histogram()), http.connections, http.body_wait)
 
 
 def _address(listener: Any) -> str:

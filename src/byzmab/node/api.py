@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 
 from byzmab.core.filters.fates import Fate
-from byzmab.node.evidence import Evidence
+from byzmab.node.evidence import Evidence, Lie
 from byzmab.node.wire import MOST_ARMS, MOST_LETTERS
 
 MOST_REWARDS = 10_000  # of one batch
@@ -101,8 +101,18 @@ class ArmsAnswer(msgspec.Struct, frozen=True):
     retired: list[str]
 
 
-class Peer(msgspec.Struct, frozen=True):
-    """One neighbour: its newest report, what became of all of them, and evidence of lying."""
+class Finding(msgspec.Struct, frozen=True):
+    """A piece of evidence without its frames."""
+
+    key: str  # the liar's public key
+    kind: Lie
+    epoch: int
+    seq: int
+    found: float  # seconds since 1970
+
+
+class PeerSummary(msgspec.Struct, frozen=True):
+    """One neighbour as the stream tells it: small, whatever it said and was caught at."""
 
     name: str
     key: str
@@ -113,8 +123,6 @@ class Peer(msgspec.Struct, frozen=True):
     epoch: int | None
     seq: int | None
     age: float | None  # seconds since its newest report was accepted
-    pulls: dict[str, int]
-    means: dict[str, float]
     fates: dict[str, Fate]  # of its newest report, per arm, now
     accepted: int
     rejected: int
@@ -126,6 +134,14 @@ class Peer(msgspec.Struct, frozen=True):
     unused: int
     silent: int
     impossible: int
+    findings: list[Finding]
+
+
+class Peer(PeerSummary, frozen=True):
+    """One neighbour: its newest report, what became of all of them, and evidence of lying."""
+
+    pulls: dict[str, int]
+    means: dict[str, float]
     evidence: list[Evidence]
 
 

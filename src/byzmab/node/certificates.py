@@ -21,11 +21,12 @@ LONGEST_NAME = 64  # characters of a common name
 class Authority:
     """Issues the certificates of one network; its own key is never written down."""
 
-    def __init__(self, name: str = "byzmab") -> None:
+    def __init__(self, name: str = "byzmab", valid: timedelta = VALID) -> None:
+        self._valid = valid
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = _common_name(f"{name} authority")
         self.certificate = (
-            _begin(self._name, self._name, self._key.public_key())
+            _begin(self._name, self._name, self._key.public_key(), valid)
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .add_extension(_usage(signs_certificates=True), critical=True)
             .sign(self._key, hashes.SHA256())
@@ -35,7 +36,7 @@ class Authority:
         """Write a node's key and certificate, for these names and addresses, and the authority's; return the files."""
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = (
-            _begin(_common_name(name), self._name, key.public_key())
+            _begin(_common_name(name), self._name, key.public_key(), self._valid)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(x509.SubjectAlternativeName([_host(host) for host in hosts]), critical=False)
             .add_extension(_usage(signs_certificates=False), critical=True)
@@ -56,7 +57,9 @@ class Authority:
         return files
 
 
-def _begin(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+def _begin(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, valid: timedelta
+) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (
         x509.CertificateBuilder()
@@ -65,7 +68,7 @@ def _begin(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - SKEW)
-        .not_valid_after(now + VALID)
+        .not_valid_after(now + valid)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
     )
 

@@ -41,6 +41,7 @@ CREATE TABLE IF NOT EXISTS pardons (
 CREATE TABLE IF NOT EXISTS handovers (key TEXT PRIMARY KEY, frame BLOB NOT NULL) WITHOUT ROWID;
 """  # tables that a file of version 1 may lack
 ANEW = "bring back an export with byzmab node import, or begin anew on purpose with byzmab node init"
+MOST_ROWS = 64  # of one statement; a power of two
 EVENT = "event_id, arm, round, chosen, state, value, settled"
 
 
@@ -140,8 +141,8 @@ def prepare(connection: sqlite3.Connection, path: Path, network: str, public: st
     connection.executescript(ADDED)
 
 
-def load_state(connection: sqlite3.Connection, settled: bool) -> State:
-    """The state at one moment, with or without settled events."""
+def load_state(connection: sqlite3.Connection, events: bool) -> State:
+    """The state at one moment, with or without events."""
     run = connection.execute
     run("BEGIN")
     try:
@@ -153,10 +154,7 @@ def load_state(connection: sqlite3.Connection, settled: bool) -> State:
                     "SELECT arm, place, in_use, pulls, total, pending FROM arms ORDER BY place"
                 )
             ],
-            [
-                event_of(row)
-                for row in run(f"SELECT {EVENT} FROM events {'' if settled else 'WHERE state = 0'} ORDER BY number")
-            ],
+            [event_of(row) for row in run(f"SELECT {EVENT} FROM events ORDER BY number")] if events else [],
             [
                 NeighbourRecord(key, frame, heard, msgspec.json.decode(counts, type=dict[str, int]))
                 for key, frame, heard, counts in run("SELECT key, frame, heard, counts FROM hearings")
@@ -199,16 +197,32 @@ def save_state(connection: sqlite3.Connection, state: State) -> None:
         raise
 
 
+def write_rows(connection: sqlite3.Connection, statement: str, rows: list[tuple[Any, ...]]) -> None:
+    """Run a statement in which {rows} stands for many rows of values at once.
+
+    Python's lock is let go and taken again at every execution, and another thread may keep it for milliseconds: many
+    rows are therefore written by few executions, always of the same sizes, as SQLite keeps what it has parsed.
+    """
+    first, many = 0, MOST_ROWS
+    while first < len(rows):
+        while many > len(rows) - first:
+            many //= 2
+        block = rows[first : first + many]
+        row = f"({', '.join('?' * len(block[0]))})"
+        connection.execute(statement.format(rows=", ".join([row] * many)), [value for each in block for value in each])
+        first += many
+
+
 def write_facts(connection: sqlite3.Connection, facts: dict[str, Any]) -> None:
     """Write facts over older ones."""
-    connection.executemany("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", facts.items())
+    write_rows(connection, "INSERT OR REPLACE INTO facts (name, value) VALUES {rows}", list(facts.items()))
 
 
 def write_arms(connection: sqlite3.Connection, arms: list[Arm]) -> None:
     """Write tallies over older ones."""
     rows = [msgspec.structs.astuple(arm) for arm in arms]
-    connection.executemany(
-        "INSERT OR REPLACE INTO arms (arm, place, in_use, pulls, total, pending) VALUES (?, ?, ?, ?, ?, ?)", rows
+    write_rows(
+        connection, "INSERT OR REPLACE INTO arms (arm, place, in_use, pulls, total, pending) VALUES {rows}", rows
     )
 
 

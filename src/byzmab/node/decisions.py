@@ -12,8 +12,8 @@ from byzmab.node.records import Arm, Event, EventState, State, new_event_id
 from byzmab.node.store import NodeStore, StoreTrouble
 
 EVENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
-MOST_PENDING = 1_000_000  # events that wait for a reward
-AT_HAND = 10_000  # settled events kept in memory; older ones are looked up on the disk
+AT_HAND = 10_000  # events kept in memory; older ones are looked up on the disk
+OVERDUE = 256  # events that expire at once
 
 
 class UnknownEvent(Exception):
@@ -37,14 +37,18 @@ class Counts(NamedTuple):
 
 
 class Decisions:
-    """The agent of a node and its events; every change goes to the store."""
+    """The agent of a node and its events; every change goes to the store.
+
+    Events are on the disk, so that millions may wait for a reward; the latest ones, and all that the disk does not hold
+    yet, are at hand.
+    """
 
     def __init__(self, config: Config, seed: int, store: NodeStore, state: State, now: Callable[[], float]) -> None:
         self._config, self._store, self._now = config, store, now
         self.agent = _agent(config, seed, state)
         self.counts = Counts()
-        self.pending: dict[str, Event] = {event.event_id: event for event in state.events}  # the oldest first
-        self._settled: dict[str, tuple[int, Event]] = {}  # with the batch that brings it to the disk
+        self.pending = sum(arm.pending for arm in state.arms)  # events that wait for a reward
+        self._at_hand: dict[str, tuple[int, Event]] = {}  # with the batch that brings it to the disk
         self._indices = {arm.arm: arm.index for arm in state.arms}
         if not state.arms:
             self._indices = {arm: index for index, arm in enumerate(config.arms)}
@@ -64,13 +68,12 @@ class Decisions:
             if event is not None:
                 return event
         self._check_store()
-        if len(self.pending) >= MOST_PENDING:
-            raise StoreTrouble(f"{MOST_PENDING} events wait for their reward; no more can be remembered")
         time = self.agent.time
         arm = str(self.agent.select())
         event = Event(event_id or new_event_id(), arm, time, self._now())
-        self.pending[event.event_id] = event
+        self.pending += 1
         with self._store.changing() as batch:
+            self._keep_at_hand(batch.number, event)
             batch.chosen.append(event)
             batch.tallies[arm] = self._tally(arm)
             batch.facts["round"] = self.agent.time
@@ -96,15 +99,11 @@ class Decisions:
         self.counts = self.counts._replace(rewards=self.counts.rewards + 1)
 
     def expire(self) -> int:
-        """Settle overdue events with the default reward, or give them up; return how many there were."""
+        """Settle some overdue events, with the default reward or none; return how many: 0 if there are no more."""
         wait, default = self._config.reward_wait, self._config.default_reward
-        if wait is None or self._store.trouble:
+        if wait is None or not self.pending or self._store.trouble:
             return 0
-        overdue = []
-        for event in self.pending.values():
-            if event.chosen + wait > self._now():
-                break
-            overdue.append(event)
+        overdue = self._overdue(self._now() - wait)
         for event in overdue:
             if default is None:
                 self.agent.give_up(event.arm)
@@ -128,24 +127,38 @@ class Decisions:
         self._store_arms()
 
     def _find(self, event_id: str) -> Event | None:
-        if event_id in self.pending:
-            return self.pending[event_id]
-        if event_id in self._settled:
-            return self._settled[event_id][1]
+        if event_id in self._at_hand:
+            return self._at_hand[event_id][1]
         return self._store.event(event_id)
+
+    def _overdue(self, before: float) -> list[Event]:
+        """The oldest events on the disk that wait for a reward and were chosen before a time."""
+        overdue = []
+        for event in self._store.oldest_pending(OVERDUE):
+            if event.chosen > before:
+                break
+            _, newer = self._at_hand.get(event.event_id, (0, event))
+            if newer.state is EventState.PENDING:  # the disk may not know yet that it is settled
+                overdue.append(newer)
+        return overdue
 
     def _settle(self, event: Event, state: EventState, value: float | None) -> None:
         event.state, event.value, event.settled = state, value, self._now()
-        del self.pending[event.event_id]
+        self.pending -= 1
         with self._store.changing() as batch:
-            self._settled[event.event_id] = (batch.number, event)
+            self._keep_at_hand(batch.number, event)
             batch.settled.append((state, value, event.settled, event.event_id))
             batch.tallies[event.arm] = self._tally(event.arm)
-        while len(self._settled) > AT_HAND:
-            oldest, (number, _) = next(iter(self._settled.items()))
+
+    def _keep_at_hand(self, batch: int, event: Event) -> None:
+        """Keep an event in memory as the latest; the oldest ones that are on the disk make room."""
+        self._at_hand.pop(event.event_id, None)
+        self._at_hand[event.event_id] = (batch, event)
+        while len(self._at_hand) > AT_HAND:
+            oldest, (number, _) = next(iter(self._at_hand.items()))
             if number > self._store.durable:
                 break  # the disk does not know it yet
-            del self._settled[oldest]
+            del self._at_hand[oldest]
 
     def _check_store(self) -> None:
         if self._store.trouble:

@@ -1,4 +1,4 @@
-"""The fast path: `select` and `reward`, the two frequent requests, answered without Litestar.
+"""The fast path: `select`, `reward` and `rewards`, the frequent requests, answered without Litestar.
 
 Litestar takes longer for each of them than the node itself. Here they are decoded by the same types and make the same
 calls; any other request, and any body that does not decode, goes to Litestar.
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from byzmab.node.api import EVENT_ID, RewardRequest, SelectRequest
+from byzmab.node.api import EVENT_ID, RewardRequest, RewardsRequest, SelectRequest
 from byzmab.node.problems import PROBLEMS, problem_of
 from byzmab.node.runtime import NodeRuntime
 
@@ -28,6 +28,7 @@ FastPath = Callable[[str, bytes], Awaitable[FastAnswer | None]]  # path, body â†
 _REWARD = re.compile(rf"/v1/events/({EVENT_ID[1:-1]})/reward\Z")
 _select_request = msgspec.json.Decoder(SelectRequest)
 _reward_request = msgspec.json.Decoder(RewardRequest)
+_rewards_request = msgspec.json.Decoder(RewardsRequest)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -40,10 +41,12 @@ def make_fast_path(node: NodeRuntime) -> FastPath:
     """A function that answers a POST by its path and body, or returns None where Litestar is to answer."""
 
     async def answer(path: str, body: bytes) -> FastAnswer | None:
-        rewarded = None if path == "/v1/select" else _REWARD.match(path)
+        rewarded = None if path in ("/v1/select", "/v1/rewards") else _REWARD.match(path)
         try:
             if path == "/v1/select":
                 return FastAnswer(200, _encode(await node.select(_select_request.decode(body).event_id)))
+            if path == "/v1/rewards":
+                return FastAnswer(200, _encode(await node.rewards(_rewards_request.decode(body).rewards)))
             if rewarded is not None:
                 await node.reward(rewarded[1], _reward_request.decode(body).value)
                 return FastAnswer(204)

@@ -1,16 +1,14 @@
 """The guard before the application: who may ask, how much, how often; it also measures how long answers take."""
 
 import asyncio
-import hmac
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from pathlib import Path
 from typing import Any
 
 import msgspec
 from prometheus_client import Histogram
 
-from byzmab.core.errors import BadInput
+from byzmab.node.admission import Denied, Headers, TokenFile, check_host, check_origin, check_path
 from byzmab.node.api import Problem
 from byzmab.node.config import Http, is_loopback
 from byzmab.node.fast_path import FastAnswer, FastPath
@@ -25,15 +23,7 @@ OPEN = frozenset({"/healthz", "/readyz", "/", "/plotly.js"})  # asked without a 
 FILES = "/static/"  # of pages, which hold nothing of the node's: so are these
 ROUTES = {"/v1/select": "select", "/v1/rewards": "rewards", "/v1/stream": "stream"}
 ADDRESSES = 10_000  # whose rate is remembered
-SHORTEST_TOKEN = 16
-
-
-class Denied(Exception):
-    """A request that is not passed on, with the answer that it gets."""
-
-    def __init__(self, status: int, detail: str, *headers: tuple[bytes, bytes]) -> None:
-        super().__init__(detail)
-        self.status, self.detail, self.headers = status, detail, headers
+SAFE = ("GET", "HEAD")  # methods that change nothing
 
 
 class RateLimit:
@@ -59,9 +49,9 @@ class Guard:
 
     def __init__(self, app: App, fast_path: FastPath, http: Http, latency: Histogram) -> None:
         self._app, self._fast_path, self._http, self._latency = app, fast_path, http, latency
-        self._token = read_token(http.token_file)
+        self.token = None if http.token_file is None else TokenFile(http.token_file)
         self._rate = RateLimit(http.rate_limit) if http.rate_limit else None
-        self._local_only = is_loopback(http.host) and self._token is None
+        self._local_only = is_loopback(http.host) and self.token is None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or pass on one request."""
@@ -91,21 +81,22 @@ class Guard:
         finally:
             self._latency.labels(_route(scope["path"]), status).observe(time.perf_counter() - began)
 
-    def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+    def _check(self, scope: Scope, headers: Headers) -> None:
+        path: str = scope["path"]
         if self._rate is not None:
             client = scope.get("client")
             if not self._rate.take(client[0] if client else "", time.monotonic()):
                 raise Denied(429, f"more than {self._http.rate_limit:g} requests a second", (b"retry-after", b"1"))
-        if self._token is not None and scope["path"] not in OPEN and not scope["path"].startswith(FILES):
-            given = headers.get(b"authorization", b"")
-            if not hmac.compare_digest(given, self._token):
-                raise Denied(401, "a bearer token is needed", (b"www-authenticate", b"Bearer"))
+        check_path(path)
+        is_open = path in OPEN or path.startswith(FILES)
+        if not (is_open and scope["method"] in SAFE):  # links to a page may come from anywhere
+            check_origin(headers)
+        if self.token is not None and not is_open:
+            self.token.check(headers)
         if self._local_only:  # a page from elsewhere must not ask through the user's browser
-            host = headers.get(b"host", b"localhost").decode("latin-1").rsplit(":", 1)[0].strip("[]")
-            if not is_loopback(host):
-                raise Denied(421, f"this is answered on loopback alone, not as {host[:100]!r}")
+            check_host(headers)
 
-    async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes | None:
+    async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
         """Read the whole body; None if there is none, Denied if it is late, too large or not JSON."""
         length = headers.get(b"content-length")
         if length is None and b"transfer-encoding" not in headers:
@@ -132,20 +123,6 @@ class Guard:
 
     def _too_large(self) -> Denied:
         return Denied(413, f"a request may have {self._http.body_limit} bytes", (b"connection", b"close"))
-
-
-def read_token(file: str | None) -> bytes | None:
-    """The header that a request must carry, or None where no token is asked for."""
-    if file is None:
-        return None
-    try:
-        token = Path(file).read_text(encoding="ascii").strip()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not plain text"
-        raise BadInput(f"http.token_file {file!r} cannot be read: {reason}") from None
-    if len(token) < SHORTEST_TOKEN or not token.isprintable():
-        raise BadInput(f"http.token_file {file!r} is not allowed; allowed: one line of {SHORTEST_TOKEN} or more signs")
-    return f"Bearer {token}".encode()
 
 
 def _route(path: str) -> str:

@@ -2,7 +2,7 @@
 
 One thread owns a host. Only `deliver` is called from another, the transport's: it checks signatures there and leaves
 the rest to `listen`. The owner calls `select` and `reward` for the application, `listen` when woken, and, every
-`report_every` seconds, `compose` and, once what it says is on the disk, `post`.
+`report_every` seconds, `decisions.expire`, `compose` and, once what it says is on the disk, `post`.
 """
 
 import logging
@@ -78,7 +78,7 @@ class Host:
         self._report_for = report_for
         self._courier = Courier(key, config.network, transport)
         state = store.load()
-        deadlines = DeadlineClock(clock, state.facts, state.events[-1].chosen if state.events else 0.0)
+        deadlines = DeadlineClock(clock, state.facts, store.newest_choice())
         seed = config.seed if config.seed is not None else int.from_bytes(public_bytes(key.public)[:7])
         self.decisions = Decisions(config, seed, store, state, deadlines)
         self.agent = self.decisions.agent
@@ -178,7 +178,6 @@ class Host:
     def compose(self) -> list[Outgoing]:
         """The next report, signed, for each neighbour that is told; `post` it when `store.pending` is durable."""
         self.membership.forget_stale()
-        self.decisions.expire()
         self.neighbourhood.count_fates(self.agent.explain(), len(self.agent.arms))
         self.membership.store_records()
         if self.own.overtaken:
@@ -204,7 +203,10 @@ class Host:
                 self.transport.send(name, handover)
 
     def tell(self) -> None:
-        """Compose a report, wait until all it says is on the disk, and send it."""
+        """Give up overdue events, compose a report, wait until all it says is on the disk, and send it."""
+        self.store.flush()
+        while self.decisions.expire():
+            self.store.flush()
         outgoing = self.compose()
         self.store.flush()
         self.post(outgoing)

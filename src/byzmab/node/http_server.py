@@ -5,13 +5,16 @@ import logging
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import uvicorn
 
 from byzmab.core.errors import BadInput
+from byzmab.node.http_connections import BoundedProtocol, Connections
 
 GRACE = 2  # seconds that open requests, such as streams, get at the end
+KEEP_ALIVE = 5  # seconds that a connection may be idle between two requests
 
 
 def _drop(record: logging.LogRecord) -> bool:
@@ -38,17 +41,20 @@ class HttpServer(uvicorn.Server):
             log.removeFilter(_drop)
 
 
-def make_server(app: Any, connections: int) -> HttpServer:
-    """A server of an ASGI application for at most so many connections at the same time."""
+def make_server(app: Any, connections: int, wait: float) -> HttpServer:
+    """A server of an ASGI application for so many connections at the same time, with `wait` seconds for headers."""
+    protocol: Any = partial(BoundedProtocol, bounds=Connections(connections, wait))
     return HttpServer(
         uvicorn.Config(
             app,
+            http=protocol,
             lifespan="off",
             log_config=None,
             access_log=False,
             proxy_headers=False,
             server_header=False,
             limit_concurrency=connections,
+            timeout_keep_alive=KEEP_ALIVE,
             timeout_graceful_shutdown=GRACE,
         )
     )

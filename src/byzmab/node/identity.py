@@ -38,14 +38,7 @@ class Key:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """The key in a file that nobody but its owner can read."""
-        try:
-            mode = stat.S_IMODE(Path(path).stat().st_mode)
-            text = Path(path).read_text(encoding="ascii").strip()
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or "it is not text"
-            raise BadInput(f"key file {str(path)!r} cannot be read: {reason}; byzmab keygen makes one") from None
-        if mode & ~OWNER_ONLY:
-            raise BadInput(f"key file {str(path)!r} has mode {mode:04o}; allowed: 0600, its owner alone")
+        text = read_private("key file", path, "; byzmab keygen makes one")
         seed = _from_hex(text.removeprefix(PRIVATE)) if text.startswith(PRIVATE) else None
         if seed is None:
             raise BadInput(f"key file {str(path)!r} holds no private key; allowed: a file of byzmab keygen")
@@ -111,6 +104,19 @@ def mark_used(public: str, *beside: str) -> bool:
             os.fsync(file.fileno())
             return True
     return False
+
+
+def read_private(what: str, path: str | Path, advice: str = "") -> str:
+    """The text of a file that nobody but its owner can read, or BadInput, with advice where it cannot be read."""
+    try:
+        mode = stat.S_IMODE(Path(path).stat().st_mode)
+        text = Path(path).read_text(encoding="ascii").strip()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not plain text"
+        raise BadInput(f"{what} {str(path)!r} cannot be read: {reason}{advice}") from None
+    if mode & ~OWNER_ONLY:
+        raise BadInput(f"{what} {str(path)!r} has mode {mode:04o}; allowed: 0600, its owner alone")
+    return text
 
 
 def verify(public: bytes, signature: bytes, message: bytes) -> bool:

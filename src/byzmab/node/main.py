@@ -13,7 +13,8 @@ from litestar.plugins import InitPlugin
 
 from byzmab.core.errors import BadInput
 from byzmab.node import logs
-from byzmab.node.config import Config, Links
+from byzmab.node.config import Config, Http, Links, is_loopback
+from byzmab.node.expiry import expiries
 from byzmab.node.fast_path import make_fast_path
 from byzmab.node.guard import Guard
 from byzmab.node.host import Host, ReportFor
@@ -42,6 +43,7 @@ def run(
     _allow_connections()
     key = Key.load(config.key)
     lock = lock_key(config.key)
+    expiries(config.links.tls)  # BadInput where there are none
     listener = listen(config.http.host, config.http.port)
     try:
         transport = ZenohTransport(config.network, key.public, config.links.listen, _certificates(config.links))
@@ -49,7 +51,10 @@ def run(
         try:
             if not mark_used(key.public, config.key, config.data):
                 log.warning("nothing can be written beside key or data: a lost data file would not be noticed")
-            host = Host(config, key, store, transport, report_for)
+            try:
+                host = Host(config, key, store, transport, report_for)
+            except StoreTrouble as trouble:
+                raise BadInput(f"the node cannot start: {trouble}") from None
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(_serve(host, listener, str(file) if file is not None else None, plugins))
         finally:
@@ -62,15 +67,17 @@ def run(
 async def _serve(host: Host, listener: socket.socket, file: str | None, plugins: Sequence[InitPlugin]) -> None:
     node = NodeRuntime(host, file)
     http = host.config.http
-    app = Guard(make_app(node, plugins), make_fast_path(node), http, node.metrics.latency)  # type: ignore[arg-type]
-    server = make_server(app, http.connections)
+    guard = Guard(make_app(node, plugins), make_fast_path(node), http, node.metrics.latency)  # type: ignore[arg-type]
+    server = make_server(guard, http.connections, http.body_wait)
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
-        node.end_streams()
+        node.streams.end()
         server.should_exit = True
 
     def reload() -> None:
+        if guard.token is not None:
+            guard.token.look_again()
         try:
             node.reload()
         except (BadInput, StoreTrouble) as error:
@@ -81,6 +88,7 @@ async def _serve(host: Host, listener: socket.socket, file: str | None, plugins:
     loop.add_signal_handler(signal.SIGHUP, reload)
     _warn_of_missing_f(host.config)
     _warn_of_few_neighbours(host)
+    _warn_of_open_http(http)
     async with node.run():
         address = "{}:{}".format(*listener.getsockname()[:2])
         log.info("serving", extra={"http": address, "node": host.config.name, "key": host.key.public})
@@ -99,6 +107,12 @@ def _warn_of_few_neighbours(host: Host) -> None:
     needed, heard = 3 * host.agent.f + 1, sum(neighbour.hears for neighbour in host.config.neighbours)
     if host.agent.filter.trims and heard < needed and host.agent.f:
         log.warning("too few neighbours for f", extra={"f": host.agent.f, "heard": heard, "needed": needed})
+
+
+def _warn_of_open_http(http: Http) -> None:
+    """Say so where the token can be read on the way: HTTP is not encrypted here."""
+    if not is_loopback(http.host):
+        log.warning("the token is sent unencrypted; put TLS before http.host", extra={"host": http.host})
 
 
 def _allow_connections() -> None:

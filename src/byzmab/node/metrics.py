@@ -1,8 +1,16 @@
 """What Prometheus reads: the counters of a host, gathered when asked, and how long requests take."""
 
+import os
 from collections.abc import Iterable
+from importlib.metadata import version
 
-from prometheus_client import CollectorRegistry, Histogram, disable_created_metrics, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
@@ -36,16 +44,18 @@ class HostCollector(Collector):
 
     def __init__(self, host: Host) -> None:
         self._host = host
+        self.expiries: dict[str, float] = {}  # of certificates, by setting
 
     def collect(self) -> Iterable[Metric]:
         """Yield all metrics of the host."""
         host, counts = self._host, self._host.decisions.counts
         node = {"name": host.config.name, "network": host.config.network, "key": host.key.public}
+        node["version"] = version("byzmab")
         yield InfoMetricFamily("byzmab_node", "Which node this is", value=node)
         yield CounterMetricFamily("byzmab_decisions", "Arms chosen", counts.decisions)
         yield CounterMetricFamily("byzmab_rewards", "Rewards counted", counts.rewards)
         yield CounterMetricFamily("byzmab_rewards_expired", "Events whose reward did not come in time", counts.expired)
-        yield GaugeMetricFamily("byzmab_pending_events", "Events that wait for a reward", len(host.decisions.pending))
+        yield GaugeMetricFamily("byzmab_pending_events", "Events that wait for a reward", host.decisions.pending)
         yield GaugeMetricFamily("byzmab_round", "t, decisions after the first pulls", host.agent.time)
         yield GaugeMetricFamily("byzmab_epoch", "The epoch of this node's reports", host.epoch)
         yield GaugeMetricFamily("byzmab_f", "f, less one for each neighbour that is expelled", host.agent.f)
@@ -54,7 +64,25 @@ class HostCollector(Collector):
             alarms.add_metric([kind.value], host.own.alarms[kind])
         yield alarms
         yield GaugeMetricFamily("byzmab_store_trouble", "1 while state cannot be written", bool(host.store.trouble))
+        yield GaugeMetricFamily(
+            "byzmab_commit_backlog_seconds", "Age of the oldest unwritten change", host.store.backlog
+        )
+        yield from self._files()
         yield from self._neighbours()
+
+    def _files(self) -> Iterable[Metric]:
+        size = GaugeMetricFamily("byzmab_store_bytes", "Size of the data file and its log", labels=["file"])
+        path = self._host.store.path
+        for file in (path, path.with_name(f"{path.name}-wal")):
+            if file.exists():
+                size.add_metric([file.name], file.stat().st_size)
+        space = os.statvfs(path.parent)
+        yield size
+        yield GaugeMetricFamily("byzmab_store_free_bytes", "Room left on its disk", space.f_bavail * space.f_frsize)
+        expiry = GaugeMetricFamily("byzmab_certificate_expiry_seconds", "Seconds since 1970", labels=["file"])
+        for setting, when in self.expiries.items():
+            expiry.add_metric([setting], when)
+        yield expiry
 
     def _neighbours(self) -> Iterable[Metric]:
         sent = CounterMetricFamily("byzmab_reports_sent", "Reports sent", labels=["neighbour"])
@@ -63,10 +91,16 @@ class HostCollector(Collector):
         fates = CounterMetricFamily("byzmab_fates", "What the filter did with reports", labels=["neighbour", "fate"])
         lies = GaugeMetricFamily("byzmab_evidence", "Pieces of evidence kept", labels=["neighbour", "kind"])
         age = GaugeMetricFamily("byzmab_report_age_seconds", "Age of the newest report", labels=["neighbour"])
+        up = GaugeMetricFamily("byzmab_link_up", "1 while the link is up", labels=["neighbour"])
+        waiting = GaugeMetricFamily("byzmab_frames_waiting", "Frames not looked at yet", labels=["neighbour"])
         steady = self._host.clock.steady()
         refused.add_metric(["", Refusal.STRANGER.value], self._host.strangers)
         for name, neighbour in self._host.neighbourhood.neighbours.items():
             sent.add_metric([name], self._host.sent[name])
+            waiting.add_metric([name], len(neighbour.inbox))
+            is_up = self._host.transport.is_up(name)
+            if is_up is not None:
+                up.add_metric([name], is_up)
             accepted.add_metric([name], neighbour.counts[ACCEPTED])
             for what, count in neighbour.counts.items():
                 if what.startswith(f"{REFUSED}: "):
@@ -78,16 +112,25 @@ class HostCollector(Collector):
             lies.add_metric([name, IMPOSSIBLE], neighbour.counts[IMPOSSIBLE])
             if neighbour.newest is not None:
                 age.add_metric([name], max(0.0, steady - neighbour.steady))
-        yield from (sent, accepted, refused, fates, lies, age)
+        yield from (sent, accepted, refused, fates, lies, age, up, waiting)
 
 
 class Metrics:
-    """The metrics of one host: its counters, and the latency that its guard observes."""
+    """The metrics of one host: its counters, its process, and the latencies of requests and commits."""
 
     def __init__(self, host: Host) -> None:
         self._registry = CollectorRegistry()
-        self._registry.register(HostCollector(host))
+        self._host = HostCollector(host)
+        self._registry.register(self._host)
+        ProcessCollector(registry=self._registry)
         self.latency = latency_histogram(self._registry)
+        self.commits = Histogram(
+            "byzmab_commit_seconds", "Time to bring a batch to the disk", registry=self._registry, buckets=BUCKETS
+        )
+
+    def set_expiries(self, expiries: dict[str, float]) -> None:
+        """Show from now on when certificates expire, in seconds since 1970, by setting."""
+        self._host.expiries = expiries
 
     def text(self) -> bytes:
         """All metrics in Prometheus's text format."""

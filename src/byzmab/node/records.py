@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from collections import deque
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from byzmab.core.errors import BadInput
 from byzmab.node.evidence import Evidence
 
 FORMAT = 1  # of an export
+RANDOM_BYTES, DRAWN = 10, 256  # of an event's id, and ids whose random bytes are drawn at once
 
 
 class EventState(IntEnum):
@@ -82,9 +84,18 @@ class State(msgspec.Struct):
     handovers: list[HandoverRecord] = []
 
 
+_random: deque[bytes] = deque()  # drawn in advance: one call for many ids takes as long as for one
+
+
 def new_event_id() -> str:
     """A new unique id for an event; ids of one time sort near each other, which is quick on the disk."""
-    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
+    try:
+        random = _random.popleft()
+    except IndexError:
+        drawn = secrets.token_bytes(DRAWN * RANDOM_BYTES)
+        _random.extend(drawn[first : first + RANDOM_BYTES] for first in range(RANDOM_BYTES, len(drawn), RANDOM_BYTES))
+        random = drawn[:RANDOM_BYTES]
+    return f"{time.time_ns() // 1_000_000:012x}{random.hex()}"
 
 
 def new_state(network: str, public: str, epoch: int = 0, reset: int = 0) -> State:

@@ -1,7 +1,7 @@
 """The HTTP routes of a node: parse, ask the host, wait for the disk, answer."""
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ from litestar.openapi import OpenAPIConfig, ResponseSpec
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.params import Parameter
 from litestar.plugins import InitPlugin
-from litestar.response import ServerSentEvent, ServerSentEventMessage
+from litestar.response import Stream
 
 from byzmab.node import views
 from byzmab.node.api import (
@@ -26,22 +26,21 @@ from byzmab.node.api import (
     PeersAnswer,
     Problem,
     Reward,
-    RewardOutcome,
     RewardRequest,
     RewardsAnswer,
     RewardsRequest,
     SelectRequest,
 )
-from byzmab.node.decisions import Conflict, TooLate, UnknownEvent
 from byzmab.node.metrics import CONTENT_TYPE
-from byzmab.node.problems import PROBLEMS, STATUS, problem_of
+from byzmab.node.problems import PROBLEMS, problem_of
 from byzmab.node.runtime import NodeRuntime
-from byzmab.node.store import StoreTrouble
 
 log = logging.getLogger(__name__)
+EVENTS = "text/event-stream"
 MEANING = {
     400: "Invalid",
     401: "No token, or a wrong one",
+    403: "Asked by a page from elsewhere",
     404: "Unknown",
     408: "The request took too long to arrive",
     409: "Another value was counted already",
@@ -50,12 +49,23 @@ MEANING = {
     415: "The body is not application/json",
     421: "Asked under a name that is not loopback",
     429: "Too many requests",
-    503: "State cannot be written now",
+    503: "State cannot be written now, or too many streams are open",
 }
 STRICT = {kind.__name__ for kind in (SelectRequest, RewardRequest, RewardsRequest, Reward, ArmsRequest)}
 STRICT |= {PardonRequest.__name__, HandoverRequest.__name__}
-ALWAYS = (401, 421, 429)
+ALWAYS = (401, 403, 421, 429)
 POSTED = (*ALWAYS, 400, 408, 413, 415, 503)
+
+
+class StrictSchema(JsonRenderPlugin):
+    """The schema as JSON, made when it is asked for: bodies of requests have no fields besides those listed."""
+
+    def render(self, request: Request[Any, Any, Any], openapi_schema: dict[str, Any]) -> bytes:
+        """The schema's text."""
+        for name, schema in openapi_schema["components"]["schemas"].items():
+            if name.rpartition("_")[2] in STRICT:
+                schema["additionalProperties"] = False
+        return super().render(request, openapi_schema)
 
 
 def _responses(*statuses: int) -> dict[int, ResponseSpec]:
@@ -104,15 +114,7 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
     @post("/v1/rewards", status_code=200, responses=_responses(*POSTED))
     async def rewards(data: RewardsRequest) -> RewardsAnswer:
         """Count many rewards; each is answered with the status it would have got alone."""
-        results = []
-        for item in data.rewards:
-            try:
-                host.reward(item.event_id, item.value)
-                results.append(RewardOutcome(item.event_id, 204))
-            except (UnknownEvent, Conflict, TooLate) as error:
-                results.append(RewardOutcome(item.event_id, STATUS[type(error)], str(error)))
-        await node.durable()
-        return RewardsAnswer(results)
+        return await node.rewards(data.rewards)
 
     @get("/v1/arms", responses=_responses(*ALWAYS))
     async def get_arms() -> ArmsAnswer:
@@ -155,15 +157,10 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
         host.membership.announce(data.frame)
         await node.durable()
 
-    @get("/v1/stream", responses=_responses(*ALWAYS))
-    async def stream() -> ServerSentEvent:
+    @get("/v1/stream", media_type=EVENTS, responses=_responses(*ALWAYS, 503))
+    async def stream() -> Stream:
         """Server-sent events: `state` after every report, `evidence` when a neighbour is caught."""
-
-        async def messages() -> AsyncIterator[ServerSentEventMessage]:
-            async for name, data in node.watch():
-                yield ServerSentEventMessage(data=data.decode(), event=name)
-
-        return ServerSentEvent(messages())
+        return Stream(node.streams.open(), media_type=EVENTS, headers={"cache-control": "no-cache"})
 
     @get("/healthz", responses=_responses(421, 429))
     async def healthz() -> Health:
@@ -172,9 +169,8 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
 
     @get("/readyz", responses=_responses(421, 429, 503))
     async def readyz() -> Health:
-        """Whether decisions can be made and stored."""
-        if host.store.trouble:
-            raise StoreTrouble(host.store.trouble)
+        """Whether decisions can be made and stored; a write is tried, at most once a second."""
+        await node.check_ready()
         warnings = host.own.warnings()
         return Health("degraded" if warnings else "ok", warnings)
 
@@ -185,7 +181,7 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
 
     handlers = [select, reward, rewards, get_arms, put_arms, peers, state, reload, pardon, handover, stream]
     handlers += [healthz, readyz, metrics]
-    app = Litestar(
+    return Litestar(
         handlers,
         after_exception=[_log],
         exception_handlers={**dict.fromkeys(PROBLEMS, _problem), HTTPException: _refusal},
@@ -196,11 +192,7 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
             version=version("byzmab"),
             description="One agent of a Byzantine-resilient network: ask for an arm, tell the reward.",
             path="/schema",
-            render_plugins=[JsonRenderPlugin()],
+            render_plugins=[StrictSchema()],
             use_handler_docstrings=True,
         ),
     )
-    for name, schema in app.openapi_schema.components.schemas.items():
-        if name.rpartition("_")[2] in STRICT:
-            schema.additional_properties = False
-    return app

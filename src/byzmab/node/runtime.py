@@ -3,36 +3,30 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
-import msgspec
-
-from byzmab.node import views
-from byzmab.node.api import Decision, NodeState, Peer
+from byzmab.core.errors import BadInput
+from byzmab.node.api import Decision, Reward, RewardOutcome, RewardsAnswer
 from byzmab.node.config import read_config
-from byzmab.node.evidence import Evidence
+from byzmab.node.decisions import Conflict, TooLate, UnknownEvent
+from byzmab.node.expiry import expiries, warn_of_expiry
 from byzmab.node.host import Host
 from byzmab.node.metrics import Metrics
+from byzmab.node.problems import STATUS
 from byzmab.node.store import StoreTrouble
+from byzmab.node.streams import Streams
+from byzmab.node.views import finding
 
 ASK_AGAIN = 0.1  # seconds after which a neighbour that did not answer is asked again
+COUNTED = 204  # the status of a reward that was counted
 SLICE = 16  # frames taken in before the application gets its turn
 AFTER_A_FAULT = 0.1  # seconds of rest
-BEHIND = 64  # events that a slow watcher may not have read yet; older ones are dropped
+PROBE_EVERY, PROBE_WAIT = 1.0, 2.0  # seconds between two writes to see that it can be done, and for each
+CERTIFICATES_EVERY = 3600.0  # seconds between two looks at when certificates expire
 LOST = (logging.ERROR, "state cannot be written; nothing is accepted until it can")
 FOUND = (logging.INFO, "state can be written again")
 log = logging.getLogger(__name__)
-
-
-class Snapshot(msgspec.Struct, frozen=True):
-    """What watchers see after every report."""
-
-    state: NodeState
-    peers: list[Peer]
-
-
-StreamEvent = tuple[str, bytes]  # its name, and its data as JSON
 
 
 class NodeRuntime:
@@ -41,28 +35,31 @@ class NodeRuntime:
     def __init__(self, host: Host, file: str | None = None) -> None:
         self.host = host
         self.metrics = Metrics(host)
+        self.streams = Streams(host, host.config.http.connections // 2)
         self._file = file  # from which neighbours are read again
         self._loop = asyncio.get_running_loop()
         self._due = self._loop.time()  # when the last report was
         self._caught_up = False
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._trouble: str | None = None  # as it was last told
+        self._probed = -PROBE_EVERY  # when a write was last seen to come to the disk
         self._frames = asyncio.Event()
-        self._watchers: set[asyncio.Queue[StreamEvent | None]] = set()
         self._tasks: list[asyncio.Task[None]] = []
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
         """Run within the block."""
         self.host.wake = lambda: _call(self._loop, self._frames.set)
+        self.host.store.observe(self.metrics.commits.observe)
         self.host.store.watch(lambda: _call(self._loop, self._release))
-        self.host.on_evidence = self._tell_evidence
+        self.host.on_evidence = lambda piece: self.streams.found(finding(piece))
         self.host.open()
-        self._tasks = [asyncio.create_task(_for_ever(work)) for work in (self._listen, self._tell)]
+        works = (self._listen, self._tell, self._expire, self._watch_certificates, self.streams.tell)
+        self._tasks = [asyncio.create_task(_for_ever(work)) for work in works]
         try:
             yield
         finally:
-            self.end_streams()
+            self.streams.end()
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -80,6 +77,18 @@ class NodeRuntime:
         self.host.reward(event_id, value)
         await self.durable()
 
+    async def rewards(self, rewards: Sequence[Reward]) -> RewardsAnswer:
+        """Count many rewards; returns, when they are on the disk, what became of each."""
+        results = []
+        for item in rewards:
+            try:
+                self.host.reward(item.event_id, item.value)
+                results.append(RewardOutcome(item.event_id, COUNTED))
+            except (UnknownEvent, Conflict, TooLate) as error:
+                results.append(RewardOutcome(item.event_id, STATUS[type(error)], str(error)))
+        await self.durable()
+        return RewardsAnswer(results)
+
     async def durable(self) -> None:
         """Wait until all that was changed so far is on the disk; StoreTrouble if it cannot be written."""
         store = self.host.store
@@ -92,27 +101,27 @@ class NodeRuntime:
         self._waiting.append((number, future))
         await future
 
+    async def check_ready(self) -> None:
+        """Return when a write has come to the disk within the last second; StoreTrouble with the reason otherwise."""
+        store = self.host.store
+        if store.trouble:
+            raise StoreTrouble(store.trouble)
+        if self._loop.time() - self._probed < PROBE_EVERY:
+            return
+        with store.changing() as batch:
+            batch.facts["round"] = self.host.agent.time  # as it is there already
+        try:
+            async with asyncio.timeout(PROBE_WAIT):
+                await self.durable()
+        except TimeoutError:
+            raise StoreTrouble(f"state has waited {store.backlog:.0f} s to be written") from None
+        self._probed = self._loop.time()
+
     def reload(self) -> None:
         """Read the neighbours from the file again; BadInput, and nothing changed, if it is wrong."""
         if self._file is not None:
             self.host.set_neighbours(read_config(self._file).neighbours)
             log.info("neighbours read again", extra={"neighbours": [item.name for item in self.host.config.neighbours]})
-
-    async def watch(self) -> AsyncIterator[StreamEvent]:
-        """The stream's events from now on; the first is a snapshot."""
-        queue: asyncio.Queue[StreamEvent | None] = asyncio.Queue(BEHIND)
-        self._watchers.add(queue)
-        try:
-            event: StreamEvent | None = self._snapshot()
-            while event is not None:
-                yield event
-                event = await queue.get()
-        finally:
-            self._watchers.discard(queue)
-
-    def end_streams(self) -> None:
-        """End the streams of all watchers."""
-        self._publish(None)
 
     def _release(self) -> None:
         """Wake those whose changes are on the disk, or all where it cannot be written."""
@@ -136,6 +145,23 @@ class NodeRuntime:
         while self.host.listen(SLICE):
             await asyncio.sleep(0)
 
+    async def _watch_certificates(self) -> None:
+        """Tell of certificates that expire soon, now and every hour."""
+        try:
+            found = expiries(self.host.config.links.tls)
+            self.metrics.set_expiries(found)
+            warn_of_expiry(found, self.host.clock.wall())
+        except BadInput as error:
+            log.error("certificates not read", extra={"reason": str(error)})
+        await asyncio.sleep(CERTIFICATES_EVERY)
+
+    async def _expire(self) -> None:
+        """Wait for a report's time, then give up overdue events in slices, each on the disk before the next."""
+        await asyncio.sleep(self.host.config.report_every)
+        with suppress(StoreTrouble):
+            while self.host.decisions.expire():
+                await self.durable()
+
     async def _tell(self) -> None:
         """Wait until the next report is due, then send it once all it says is on the disk."""
         if not self._caught_up:
@@ -146,8 +172,7 @@ class NodeRuntime:
         with suppress(StoreTrouble):  # what cannot be written is not told either
             await self.durable()
             self.host.post(outgoing)
-        if self._watchers:
-            self._publish(self._snapshot())
+        self.streams.reported()
 
     async def _catch_up(self) -> None:
         """Before the first report, ask neighbours what they heard under this key; wait for all, or `catch_up` s."""
@@ -156,19 +181,6 @@ class NodeRuntime:
             self.host.ask_about_self()
             await asyncio.sleep(min(ASK_AGAIN, left))
         self._caught_up = True
-
-    def _snapshot(self) -> StreamEvent:
-        snapshot = Snapshot(views.state(self.host), views.peers(self.host).peers)
-        return "state", msgspec.json.encode(snapshot)
-
-    def _tell_evidence(self, piece: Evidence) -> None:
-        self._publish(("evidence", msgspec.json.encode(piece)))
-
-    def _publish(self, event: StreamEvent | None) -> None:
-        for queue in self._watchers:
-            if queue.full():
-                queue.get_nowait()
-            queue.put_nowait(event)
 
 
 async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:

@@ -35,6 +35,7 @@ from byzmab.node.database import (
     write_handovers,
     write_neighbours,
     write_pardons,
+    write_rows,
 )
 from byzmab.node.evidence import Evidence
 from byzmab.node.records import Arm, Event, HandoverRecord, NeighbourRecord, Pardon, State, new_state
@@ -42,6 +43,9 @@ from byzmab.node.records import Arm, Event, HandoverRecord, NeighbourRecord, Par
 REMEMBERED = 1_000_000  # settled events; a reward for an older one is unknown
 PRUNED = 1_000  # events between two looks for what may be forgotten
 LAZY = 1.0  # seconds that changes nobody waits for may take
+SETTLE = """WITH new (state, value, settled, event_id) AS (VALUES {rows})
+UPDATE events SET state = new.state, value = new.value, settled = new.settled
+FROM new WHERE events.event_id = new.event_id"""
 RETRY = 1.0  # seconds between two tries to write a batch that could not be written
 
 
@@ -81,6 +85,8 @@ class NodeStore:
         self._batch = Batch(1)
         self._changed = threading.Condition()
         self._watch: Callable[[], None] = lambda: None
+        self._observe: Callable[[float], None] = lambda seconds: None
+        self._waiting_since = 0.0  # monotonic time of the oldest change that is not on the disk, 0 if all are
         self._closing = False
         with ExitStack() as stack:
             stack.enter_context(lock_directory(Path(directory)))
@@ -100,14 +106,24 @@ class NodeStore:
     # reading
 
     def load(self) -> State:
-        """All of the state but settled events."""
+        """All of the state but events."""
         with readable(self.path):
-            return load_state(self._reader, settled=False)
+            return load_state(self._reader, events=False)
 
     def event(self, event_id: str) -> Event | None:
         """The event of an id, or None if the disk does not hold it."""
         row = self._reader.execute(f"SELECT {EVENT} FROM events WHERE event_id = ?", (event_id,)).fetchone()
         return None if row is None else event_of(row)
+
+    def oldest_pending(self, most: int) -> list[Event]:
+        """The oldest events on the disk that wait for a reward, so many at most."""
+        rows = self._reader.execute(f"SELECT {EVENT} FROM events WHERE state = 0 ORDER BY number LIMIT ?", (most,))
+        return [event_of(row) for row in rows]
+
+    def newest_choice(self) -> float:
+        """When the newest event on the disk was chosen, 0 if there is none."""
+        row = self._reader.execute("SELECT chosen FROM events ORDER BY number DESC LIMIT 1").fetchone()
+        return 0.0 if row is None else float(row[0])
 
     # changing
 
@@ -139,9 +155,19 @@ class NodeStore:
         """The number of the batch that must be durable before the changes so far may be acknowledged."""
         return self._batch.number if self._batch.urgent else self._batch.number - 1
 
+    @property
+    def backlog(self) -> float:
+        """Seconds for which the oldest change has waited to be on the disk."""
+        since = self._waiting_since or self._batch.since
+        return time.monotonic() - since if since else 0.0
+
     def watch(self, callback: Callable[[], None]) -> None:
         """Have `callback` called from the writing thread whenever `durable` or `trouble` changed."""
         self._watch = callback
+
+    def observe(self, callback: Callable[[float], None]) -> None:
+        """Have `callback` called from the writing thread with the seconds that each commit took."""
+        self._observe = callback
 
     def flush(self) -> None:
         """Wait until all changes so far are on the disk, or raise StoreTrouble."""
@@ -168,8 +194,11 @@ class NodeStore:
     def _write(self) -> None:
         while (batch := self._next_batch()) is not None:
             while True:
+                began = time.monotonic()
                 self.trouble = self._commit(batch)
+                self._observe(time.monotonic() - began)
                 with self._changed:
+                    self._waiting_since = batch.since if self.trouble else 0.0
                     self.durable = self.durable if self.trouble else batch.number
                     self._changed.notify_all()
                     closing = self._closing
@@ -186,7 +215,7 @@ class NodeStore:
                 if batch.since and not batch.urgent:
                     left = batch.since + LAZY - time.monotonic()
                 if batch.since and (batch.urgent or self._closing or (left is not None and left <= 0)):
-                    self._batch = Batch(batch.number + 1)
+                    self._batch, self._waiting_since = Batch(batch.number + 1), batch.since
                     return batch
                 if self._closing:
                     return None
@@ -207,15 +236,15 @@ class NodeStore:
 
 
 def _apply(connection: sqlite3.Connection, batch: Batch) -> None:
-    run, run_many = connection.execute, connection.executemany
     if batch.chosen:
-        rows = [(event.event_id, event.arm, event.round, event.chosen) for event in batch.chosen]
-        run_many("INSERT INTO events (event_id, arm, round, chosen, state) VALUES (?, ?, ?, ?, 0)", rows)
-        newest = run("SELECT max(number) FROM events").fetchone()[0]
+        rows: list[tuple[Any, ...]] = [
+            (event.event_id, event.arm, event.round, event.chosen, 0) for event in batch.chosen
+        ]
+        write_rows(connection, "INSERT INTO events (event_id, arm, round, chosen, state) VALUES {rows}", rows)
+        newest = connection.execute("SELECT max(number) FROM events").fetchone()[0]
         if newest % PRUNED < len(rows):
-            run("DELETE FROM events WHERE number <= ? AND state > 0", (newest - REMEMBERED,))
-    if batch.settled:
-        run_many("UPDATE events SET state = ?, value = ?, settled = ? WHERE event_id = ?", batch.settled)
+            connection.execute("DELETE FROM events WHERE number <= ? AND state > 0", (newest - REMEMBERED,))
+    write_rows(connection, SETTLE, list(batch.settled))
     write_arms(connection, list(batch.tallies.values()))
     write_facts(connection, batch.facts)
     write_neighbours(connection, list(batch.neighbours.values()))
@@ -230,7 +259,7 @@ def export_state(directory: str | Path) -> State:
     if not path.is_file():
         raise BadInput(f"data directory {str(directory)!r} holds no node; allowed: one that a node has used")
     with readable(path), closing(connect(path)) as connection:
-        return load_state(connection, settled=True)
+        return load_state(connection, events=True)
 
 
 def import_state(directory: str | Path, network: str, public: str, state: State) -> None:

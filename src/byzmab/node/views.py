@@ -1,9 +1,12 @@
 """A host as others see it: its state, its arms and its neighbours as answers."""
 
+import msgspec
+
 from byzmab.core.filters import FILTERS
 from byzmab.core.filters.fates import Fate
 from byzmab.core.policies import POLICIES
-from byzmab.node.api import ArmsAnswer, ArmState, NodeState, Peer, PeersAnswer
+from byzmab.node.api import ArmsAnswer, ArmState, Finding, NodeState, Peer, PeersAnswer, PeerSummary
+from byzmab.node.evidence import Evidence
 from byzmab.node.host import Host
 from byzmab.node.neighbours import ACCEPTED, IMPOSSIBLE, REFUSED, NeighbourState
 
@@ -41,7 +44,7 @@ def state(host: Host) -> NodeState:
         decisions=counts.decisions,
         rewards=counts.rewards,
         expired=counts.expired,
-        pending=len(host.decisions.pending),
+        pending=host.decisions.pending,
         trouble=host.store.trouble,
         arms=_arms(host),
         warnings=host.own.warnings(),
@@ -49,17 +52,38 @@ def state(host: Host) -> NodeState:
 
 
 def peers(host: Host) -> PeersAnswer:
-    """The neighbours of a host."""
+    """The neighbours of a host, with their newest reports and all evidence."""
+    neighbours = host.neighbourhood.neighbours
+    return PeersAnswer([_peer(summary, neighbours[summary.name]) for summary in peer_summaries(host)])
+
+
+def peer_summaries(host: Host) -> list[PeerSummary]:
+    """The neighbours of a host, without what is long."""
     fates = host.agent.explain()
     neighbours = host.neighbourhood.neighbours.items()
-    return PeersAnswer([_peer(host, neighbour, fates.get(name, {})) for name, neighbour in neighbours])
+    return [_summary(host, neighbour, fates.get(name, {})) for name, neighbour in neighbours]
 
 
-def _peer(host: Host, neighbour: NeighbourState, fates: dict[str | int, Fate]) -> Peer:
+def finding(piece: Evidence) -> Finding:
+    """A piece of evidence without its frames."""
+    return Finding(piece.key, piece.kind, piece.epoch, piece.seq, piece.found)
+
+
+def _peer(summary: PeerSummary, neighbour: NeighbourState) -> Peer:
+    newest = neighbour.newest.signed if neighbour.newest is not None else None
+    return Peer(
+        **msgspec.structs.asdict(summary),
+        pulls={} if newest is None else dict(zip(newest.arms, newest.pulls, strict=True)),
+        means={} if newest is None else dict(zip(newest.arms, newest.means, strict=True)),
+        evidence=neighbour.evidence,
+    )
+
+
+def _summary(host: Host, neighbour: NeighbourState, fates: dict[str | int, Fate]) -> PeerSummary:
     settings, counts = neighbour.settings, neighbour.counts
     newest = neighbour.newest.signed if neighbour.newest is not None else None
     silence = dict.fromkeys(host.agent.arms, Fate.SILENT)
-    return Peer(
+    return PeerSummary(
         name=settings.name,
         key=settings.key,
         endpoint=settings.endpoint,
@@ -69,8 +93,6 @@ def _peer(host: Host, neighbour: NeighbourState, fates: dict[str | int, Fate]) -
         epoch=None if newest is None else newest.epoch,
         seq=None if newest is None else newest.seq,
         age=None if newest is None else max(0.0, host.clock.steady() - neighbour.steady),
-        pulls={} if newest is None else dict(zip(newest.arms, newest.pulls, strict=True)),
-        means={} if newest is None else dict(zip(newest.arms, newest.means, strict=True)),
         fates={str(arm): fate for arm, fate in (fates or silence).items()},
         accepted=counts[ACCEPTED],
         rejected=counts[REFUSED],
@@ -86,5 +108,5 @@ def _peer(host: Host, neighbour: NeighbourState, fates: dict[str | int, Fate]) -
         unused=counts[Fate.UNUSED],
         silent=counts[Fate.SILENT],
         impossible=counts[IMPOSSIBLE],
-        evidence=neighbour.evidence,
+        findings=[finding(piece) for piece in neighbour.evidence],
     )

@@ -110,7 +110,7 @@ def make_app() -> Litestar:
         return await asyncio.to_thread(lambda: step(read_setup(data.settings), data.run, data.round, data.agent))
 
     handlers = {BadInput: _refusal, Busy: _busy, HTTPException: _wrong}
-    return make_site([lab_page, menu, check, run, look_into], exception_handlers=handlers)
+    return make_site([lab_page, menu, check, run, look_into], handlers)
 
 
 async def _messages(game: Playing, playing: set[Playing]) -> AsyncIterator[ServerSentEventMessage]:

@@ -120,7 +120,7 @@ def make_overview(network: Network, traffic: Traffic) -> Litestar:
         await asyncio.to_thread(watch.set_attack, data.attack)
 
     handlers = {BadInput: _refusal, HTTPException: _wrong}
-    return make_site([overview_page, stream, act, attack], exception_handlers=handlers)
+    return make_site([overview_page, stream, act, attack], handlers)
 
 
 async def _messages(watch: Watch) -> AsyncIterator[ServerSentEventMessage]:

@@ -16,9 +16,19 @@ export function showStatus(word, kind, problem = "") {
   by("problem").hidden = !problem;
 }
 
+const tokenKept = () => sessionStorage.getItem("token");
+const asking = () => ({ cache: "no-store", headers: tokenKept() ? { authorization: `Bearer ${tokenKept()}` } : {} });
+
+// What the node answers to GET, with the token of this tab.
+export async function ask(path) {
+  const answer = await fetch(path, asking());
+  if (!answer.ok) throw new Error((await problemOf(answer)).detail ?? `answered ${answer.status}`);
+  return answer.json();
+}
+
 // Follow server-sent events, again after each loss. It is fetched, not an EventSource, as that cannot carry a token.
-// `token()` gives one or null; `refused()` resolves when another should be tried.
-export async function follow(path, { onEvent, gone, token = () => null, refused = null }) {
+// `refused()` resolves when another token should be tried.
+export async function follow(path, { onEvent, gone, refused = null }) {
   let longest = 0; // ms between two events
   for (;;) {
     let quiet, last = null;
@@ -30,7 +40,7 @@ export async function follow(path, { onEvent, gone, token = () => null, refused 
       quiet = setTimeout(() => showStatus("no news", "warn", gone), Math.max(QUIET, 3 * longest));
     };
     try {
-      const answer = await fetch(path, { cache: "no-store", headers: token() ? { authorization: `Bearer ${token()}` } : {} });
+      const answer = await fetch(path, asking());
       if (answer.status === 401 && refused) {
         await refused();
         continue;

@@ -70,7 +70,7 @@ export function fillTrust(peers) {
     return [
       peer.name, make("span", { class: `chip ${word}` }, word), peer.age === null ? "never" : span(peer.age),
       share(peer.kept), share(peer.trimmed), share(peer.inconsistent), share(peer.implausible), share(peer.silent),
-      peer.rejected.toLocaleString("en"), String(peer.evidence.length),
+      peer.rejected.toLocaleString("en"), String(peer.findings.length),
     ];
   }));
 }

@@ -2,7 +2,7 @@
 
 import { colour, draw } from "./charts.js";
 import { by, fillTable, make, save, showNumber } from "./dom.js";
-import { span } from "./live.js";
+import { ask, span } from "./live.js";
 
 const WINDOW = 5; // points of the history over which the present rate is taken
 
@@ -29,7 +29,7 @@ export function showNumbers({ state, peers }, points) {
   showNumber("n-rewards", state.rewards.toLocaleString("en"), now.rewards);
   showNumber("n-reports", heard(peers).toLocaleString("en"), now.reports);
   showNumber("n-heard", `${fresh} of ${peers.filter((peer) => peer.hears).length}`, state.f ? `${3 * state.f + 1} wanted for f = ${state.f}` : "f = 0");
-  showNumber("n-caught", String(peers.filter((peer) => peer.evidence.some((piece) => piece.kind !== "impossible")).length), `${expelled} expelled`);
+  showNumber("n-caught", String(peers.filter((peer) => peer.findings.some((piece) => piece.kind !== "impossible")).length), `${expelled} expelled`);
   showNumber("n-uptime", span(state.uptime), `epoch ${state.epoch}`);
 }
 
@@ -46,22 +46,28 @@ export async function drawRates(points) {
 const KINDS = { equivocation: "equivocation", sequence: "impossible sequence", impossible: "impossible history" };
 const shown = new Map(); // the rows by file name, made once, so that a button keeps its focus
 
+// The stream tells of evidence without its frames: they are asked for when wanted.
+async function saveEvidence(name, choose) {
+  const { peers } = await ask("/v1/peers");
+  save(JSON.stringify(choose(peers), null, 2), "application/json", name);
+}
+
 function row(peer, piece, index) {
   const name = `evidence-${peer.name}-${index + 1}.json`;
   if (!shown.has(name)) {
     const button = make("button", { type: "button", "aria-label": `Download evidence ${index + 1} against ${peer.name}` }, "Download");
-    button.addEventListener("click", () => save(JSON.stringify(piece, null, 2), "application/json", name));
+    button.addEventListener("click", () => saveEvidence(name, (peers) => peers.find((one) => one.name === peer.name)?.evidence[index] ?? []));
     shown.set(name, button);
   }
   return [peer.name, KINDS[piece.kind], `${piece.epoch} · ${piece.seq}`, new Date(1000 * piece.found).toLocaleTimeString("en-GB"), shown.get(name)];
 }
 
 export function showEvidence(state, peers) {
-  const pieces = peers.flatMap((peer) => peer.evidence);
-  by("no-evidence").hidden = pieces.length > 0;
-  by("evidence-box").hidden = pieces.length === 0;
-  by("save-evidence").disabled = pieces.length === 0;
-  by("save-evidence").onclick = () => save(JSON.stringify(pieces, null, 2), "application/json", `evidence-by-${state.name}.json`);
-  const rows = peers.flatMap((peer) => peer.evidence.map((piece, index) => row(peer, piece, index)));
+  const none = peers.every((peer) => peer.findings.length === 0);
+  by("no-evidence").hidden = !none;
+  by("evidence-box").hidden = none;
+  by("save-evidence").disabled = none;
+  by("save-evidence").onclick = () => saveEvidence(`evidence-by-${state.name}.json`, (all) => all.flatMap((peer) => peer.evidence));
+  const rows = peers.flatMap((peer) => peer.findings.map((piece, index) => row(peer, piece, index)));
   fillTable(by("evidence"), rows.sort((one, other) => Number(one[1] === KINDS.impossible) - Number(other[1] === KINDS.impossible))); // proof before suspicions
 }

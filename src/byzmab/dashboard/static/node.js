@@ -75,4 +75,4 @@ for (const button of document.querySelectorAll("[data-view]")) {
 onTheme(() => { showTables(); showCharts(); });
 document.addEventListener("visibilitychange", showCharts);
 showLegend();
-follow("/v1/stream", { onEvent, gone: GONE, token: () => sessionStorage.getItem("token"), refused });
+follow("/v1/stream", { onEvent, gone: GONE, refused });

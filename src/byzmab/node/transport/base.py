@@ -52,5 +52,8 @@ class Transport(Protocol):
     def send(self, name: str, frame: bytes) -> None:
         """Send a frame to a neighbour if that can be done at once; never waits, and never fails for a neighbour."""
 
+    def is_up(self, name: str) -> bool | None:
+        """Whether the link of a neighbour is up; None where that cannot be told."""
+
     def close(self) -> None:
         """End; nothing is delivered afterwards."""

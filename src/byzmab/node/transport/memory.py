@@ -54,6 +54,10 @@ class Hub:
         if self._transports.get(transport.key) is transport:
             del self._transports[transport.key]
 
+    def has(self, key: str) -> bool:
+        """Whether the transport of a key is connected."""
+        return key in self._transports
+
     def partition(self, keys: Iterable[str] = ()) -> None:
         """Cut every link between these nodes and the others; with no keys, mend all links."""
         self._apart = frozenset(keys)
@@ -135,6 +139,11 @@ class MemoryTransport:
         link = self._links.get(name)
         if link is not None and link.tells:
             self._hub.send(self.key, link.key, frame)
+
+    def is_up(self, name: str) -> bool | None:
+        """Whether the neighbour is at the hub."""
+        link = self._links.get(name)
+        return link is not None and self._hub.has(link.key)
 
     def receive(self, sender: str, frame: bytes) -> None:
         """Take in a frame if it comes from someone whom this node hears."""

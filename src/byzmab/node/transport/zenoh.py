@@ -11,13 +11,14 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import zenoh
 
 from byzmab.core.errors import BadInput
 from byzmab.node.transport.access import DECLARED, IN, OUT, PUT, Passage, access_control, tls_settings
 from byzmab.node.transport.base import MOST_BYTES, WAITING, Certificates, Deliver, Link
+from byzmab.node.transport.session import LinkStates, Session, Subscription, attempt
 
 PERIOD = 0.01  # seconds between two looks at what came in
 RECONNECT_AFTER = 3.0  # seconds without a connection after which a session is opened anew
@@ -45,37 +46,6 @@ SETTINGS: dict[str, Any] = {
 log = logging.getLogger(__name__)
 
 
-class _Subscription(NamedTuple):
-    """What receives the frames of one neighbour."""
-
-    subscriber: Any
-    waiting: Any  # frames that came in, the newest few
-
-
-class _Session:
-    """A zenoh session, with the subscribers and publishers of the neighbours it serves."""
-
-    def __init__(self, session: Any, admitted: tuple[Link, ...]) -> None:
-        self.zenoh = session
-        self.admitted = admitted  # the links it was opened for
-        self.subscriptions: dict[str, _Subscription] = {}  # by neighbour
-        self.publishers: dict[str, Any] = {}  # by neighbour
-        self.presence: Any = None  # a declaration by which two sessions see each other
-        self.last_seen = time.monotonic()  # when the neighbour was last connected, or the session was opened
-
-    def remove(self, name: str) -> None:
-        """Undeclare what hears and tells a neighbour."""
-        subscription, publisher = self.subscriptions.pop(name, None), self.publishers.pop(name, None)
-        for declared in (subscription and subscription.subscriber, publisher):
-            if declared is not None:
-                _try(declared.undeclare)
-
-    def close(self) -> None:
-        """Close the session, and with it all that was declared."""
-        self.subscriptions, self.publishers = {}, {}
-        _try(self.zenoh.close)
-
-
 class ZenohTransport:
     """One node's end of its links; see `Transport`.
 
@@ -94,8 +64,9 @@ class ZenohTransport:
             if not os.access(file, os.R_OK):
                 raise BadInput(f"certificate file {str(file)!r} cannot be read")
         self._links: dict[str, Link] = {}
-        self._inbound: _Session | None = None  # for neighbours who connect to us; None where we do not listen
-        self._outbound: dict[str, _Session] = {}  # for those to whom we connect, by neighbour
+        self._inbound: Session | None = None  # for neighbours who connect to us; None where we do not listen
+        self._outbound: dict[str, Session] = {}  # for those to whom we connect, by neighbour
+        self._states = LinkStates()
         self._deliver: Deliver | None = None
         self._lock = threading.Lock()  # of changes; sending does not wait for them
         self._ended = threading.Event()
@@ -128,6 +99,7 @@ class ZenohTransport:
         """Remove a neighbour."""
         with self._lock:
             self._links.pop(name, None)
+            self._states.forget(name)
             self._remove(name)
 
     def send(self, name: str, frame: bytes) -> None:
@@ -135,7 +107,11 @@ class ZenohTransport:
         session = self._outbound.get(name) or self._inbound
         publisher = session.publishers.get(name) if session is not None else None
         if publisher is not None:
-            _try(publisher.put, frame)
+            attempt(publisher.put, frame)
+
+    def is_up(self, name: str) -> bool | None:
+        """Whether the link of a neighbour was up at the last look."""
+        return self._states.is_up(name)
 
     def close(self) -> None:
         """Close all links."""
@@ -190,25 +166,25 @@ class ZenohTransport:
         session.presence = session.zenoh.declare_publisher(self._presence_path(link.key))
         self._outbound[link.name] = session
 
-    def _open(self, endpoints: dict[str, Any], links: tuple[Link, ...]) -> _Session:
+    def _open(self, endpoints: dict[str, Any], links: tuple[Link, ...]) -> Session:
         """A new session that lets through exactly what these links carry."""
         config = zenoh.Config()
         for path, value in {**SETTINGS, **self._security(links), **endpoints}.items():
             config.insert_json5(path, json.dumps(value))
-        session = _Session(zenoh.open(config), links)
+        session = Session(zenoh.open(config), links)
         for link in links:
             self._declare(session, link, alone="connect/endpoints" in endpoints)
         return session
 
-    def _is_admitted(self, link: Link, session: _Session) -> bool:
+    def _is_admitted(self, link: Link, session: Session) -> bool:
         return self._certificates is None or link in session.admitted
 
-    def _declare(self, session: _Session, link: Link, alone: bool = False) -> None:
+    def _declare(self, session: Session, link: Link, alone: bool = False) -> None:
         """Declare what hears and tells a neighbour; one with a session of its own is told through that alone."""
         if link.hears:
             newest: Any = zenoh.handlers.RingChannel(WAITING)
             subscriber = session.zenoh.declare_subscriber(self._path(link.key, self._key), newest)
-            session.subscriptions[link.name] = _Subscription(subscriber, subscriber.handler)
+            session.subscriptions[link.name] = Subscription(subscriber, subscriber.handler)
         if link.tells and (alone or link.endpoint is None):
             path, drop = self._path(self._key, link.key), zenoh.CongestionControl.DROP
             session.publishers[link.name] = session.zenoh.declare_publisher(path, congestion_control=drop)
@@ -261,13 +237,19 @@ class ZenohTransport:
             if inbound is not None and not all(self._is_admitted(link, inbound) for link in self._links.values()):
                 self._open_inbound(retry=True)
             for name, session in tuple(self._outbound.items()):
-                if session.presence.matching_status.matching:
+                if session.sees_neighbour:
                     session.last_seen = now
                 elif now - session.last_seen > RECONNECT_AFTER:
                     session.close()
                     self._connect(self._links[name])
+            for name in self._links:
+                outbound = self._outbound.get(name)
+                if outbound is not None:
+                    self._states.note(name, outbound.sees_neighbour)
+                elif self._inbound is not None:
+                    self._states.note(name, self._inbound.is_heard_by(name))
 
-    def _receive_from(self, name: str, subscription: _Subscription) -> None:
+    def _receive_from(self, name: str, subscription: Subscription) -> None:
         for _ in range(TURNS):
             try:
                 sample = subscription.waiting.try_recv()
@@ -284,14 +266,6 @@ def _guard(what: str, act: Callable[..., None], *arguments: Any) -> None:
         act(*arguments)
     except Exception:
         log.exception("%s could not be handled", what)
-
-
-def _try(act: Callable[..., Any], *arguments: Any) -> None:
-    """Call a function that fails only where a link or session is gone."""
-    try:
-        act(*arguments)
-    except (zenoh.ZError, RuntimeError) as error:
-        log.debug("zenoh: %s", error)
 
 
 def _reason(error: Exception) -> str:

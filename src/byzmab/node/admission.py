@@ -1,0 +1,92 @@
+"""Who may ask a node: pages of its own origin, holders of its bearer token, and on loopback nobody from elsewhere."""
+
+import hmac
+import logging
+import time
+from pathlib import Path
+from typing import Final
+
+from byzmab.core.errors import BadInput
+from byzmab.node.config import is_loopback
+from byzmab.node.identity import read_private
+
+Headers = dict[bytes, bytes]
+SHORTEST_TOKEN = 16
+LOOK_AGAIN: Final = 1.0  # seconds between two looks at whether the token file changed
+OWN_SITES = (b"same-origin", b"none")  # what a browser says of our own pages, and of an address typed in
+log = logging.getLogger(__name__)
+
+
+class Denied(Exception):
+    """A request that is not passed on, with the answer that it gets."""
+
+    def __init__(self, status: int, detail: str, *headers: tuple[bytes, bytes]) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.headers = status, detail, headers
+
+
+class TokenFile:
+    """The bearer token in a file, read again when the file changes."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+        self._header = self._read()
+        self._stamp = self._stamp_now()
+        self._looked = time.monotonic()
+
+    def check(self, headers: Headers) -> None:
+        """Denied unless the request carries the token."""
+        if time.monotonic() - self._looked > LOOK_AGAIN:
+            self.look_again()
+        if not hmac.compare_digest(headers.get(b"authorization", b""), self._header):
+            raise Denied(401, "a bearer token is needed", (b"www-authenticate", b"Bearer"))
+
+    def look_again(self) -> None:
+        """Use the file's token if the file changed; if it cannot be used, log why and keep the old one."""
+        self._looked = time.monotonic()
+        stamp = self._stamp_now()
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        try:
+            self._header = self._read()
+            log.info("token read again")
+        except BadInput as error:
+            log.error("token not read again", extra={"reason": str(error)})
+
+    def _stamp_now(self) -> tuple[int, ...]:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return ()
+        return found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode
+
+    def _read(self) -> bytes:
+        """The header that a request must carry, or BadInput."""
+        token = read_private("http.token_file", self._path)
+        if len(token) < SHORTEST_TOKEN or not token.isprintable():
+            allowed = f"one line of {SHORTEST_TOKEN} or more signs"
+            raise BadInput(f"http.token_file {str(self._path)!r} is not allowed; allowed: {allowed}")
+        return f"Bearer {token}".encode()
+
+
+def check_host(headers: Headers) -> None:
+    """Denied where a node on loopback is asked under another name: somebody pointed that name at loopback."""
+    host = headers.get(b"host", b"localhost").decode("latin-1").rsplit(":", 1)[0].strip("[]")
+    if not is_loopback(host):
+        raise Denied(421, f"this is answered on loopback alone, not as {host[:100]!r}")
+
+
+def check_origin(headers: Headers) -> None:
+    """Denied where a browser asks for a page from elsewhere, with or without a body."""
+    site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
+    if site is not None and site not in OWN_SITES:
+        raise Denied(403, "a page from elsewhere may not ask this")
+    if origin is not None and origin.partition(b"://")[2] != headers.get(b"host"):
+        raise Denied(403, f"a page of {origin.decode('latin-1')[:100]!r} may not ask this")
+
+
+def check_path(path: str) -> None:
+    """Denied for a path that no file or event can have."""
+    if not path.isprintable():
+        raise Denied(400, "the path holds a control sign; allowed: printable ones")

@@ -1,0 +1,34 @@
+"""What honest nodes pay among real liars: processes, sockets and HTTP, at a horizon of two thousand decisions."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from byzmab import Experiment, simulate
+from byzmab.testbed.network import Network
+from byzmab.testbed.provision import Options
+from byzmab.testbed.traffic import Application
+
+HORIZON, RUNS = 2_000, 40
+
+
+@pytest.mark.parametrize("attack", ["adaptive"])
+def test_honest_regret_among_real_liars_is_in_the_simulators_band(tmp_path, attack):
+    """Liars are kept, so that they lie to the end; the band is four standard deviations of a run."""
+    settings = {"agents": 4, "byzantine": 1, "attack": attack, "filter": "pooled", "policy": "tuned"}
+    band = simulate(Experiment(horizon=HORIZON, runs=RUNS, **settings)).summary()["regret"]
+    experiment = Experiment(horizon=HORIZON, **settings)
+    with Network(experiment, tmp_path / "net", Options(equivocators="keep", report_every=0.05)) as network:
+        applications = [Application(network, member, 1.0) for member in network.members]
+
+        def play(application):
+            for _ in range(HORIZON + experiment.parts.arms):
+                application.decide()
+
+        with ThreadPoolExecutor(len(applications)) as pool:
+            list(pool.map(play, applications))
+    honest = [application for application in applications if not application.member.lies]
+    regret = np.mean([application.rewards.regret for application in honest])
+    assert abs(regret - band["mean"]) < 4 * band["std"], (regret, band)
+    assert regret < np.mean([application.solo_rewards.regret for application in honest])
