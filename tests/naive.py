@@ -215,7 +215,7 @@ def guarded(n, x, reports, f, kappa, t):
     W = n + sum(c for c, _ in kept)
     z = centre + (n * (x - centre) + sum(c * (xj - centre) for c, xj in kept)) / W
     w = max(W, n + 0.9 * (sum(c for c, _ in used) - f * C))
-    d = 2.0 * 0.5 / math.sqrt(w) + (0.5 * f * math.sqrt(2 * math.log(len(used) / f) * C) / W if f else 0.0)
+    d = 2.5 * 0.5 / math.sqrt(w) + (0.6 * 0.5 * f * math.sqrt(2 * math.log(len(used) / f) * C) / W if f else 0.0)
     top = min(max(z + 0.75 / math.sqrt(w), 0.5), 1.0)
     d *= math.sqrt(40 / (40 + w)) * 2 * math.sqrt(top * (1 - top))
     return (x, n, 0.0) if d + 2 / math.sqrt(w) >= 2 / math.sqrt(n) else (z, w, d)

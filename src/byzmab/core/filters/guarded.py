@@ -217,14 +217,14 @@ class Guarded(Filter):
     """Ours, recommended: pools capped counts, trims by pull on the estimate, doubts what is young; proven variant."""
 
     parameters = (
-        "guarded:1,2,40, the share of the largest bias and the standard errors that are doubted, both 0 or more, and "
+        "guarded:0.6,2.5,40, the share of the largest bias and the standard errors that are doubted, both 0 or more, and "
         "the pulls after which doubt fades, above 0; guarded:proven=1 for the constants of the theorem"
     )
     believe = staticmethod(believe)
     explain = staticmethod(explain)
     depends_on = ANY_REPORT
-    bias: float = 1.0  # these three are measured, not derived
-    caution: float = 2.0
+    bias: float = 0.6  # these three are measured, not derived
+    caution: float = 2.5
     fade: float = 40.0
     proven: int = 0
 
