@@ -181,6 +181,11 @@ def screened(n, x, reports, f, kappa, t):
     return z, w, d
 
 
+def liars_among(f, neighbours):
+    """f, or with auto the most of so many neighbours for whom 3f + 1 ≤ a."""
+    return max(g for g in range(neighbours + 1) if g == 0 or 3 * g + 1 <= neighbours) if f == "auto" else f
+
+
 def solo(n, x, reports, f, kappa, t):
     return x, n, 0.0
 
@@ -259,7 +264,7 @@ class Liars:
 
     def __init__(self, experiment, run, mu):
         self.name, _, self.parameter = experiment.attack.partition(":")
-        self.N, self.B, self.f = experiment.parts.agents, experiment.byzantine, experiment.parts.f
+        self.N, self.B, self.f = experiment.parts.agents, experiment.byzantine, experiment.settings()["f"]
         self.mu, self.M, self.best = mu, len(mu), max(range(len(mu)), key=lambda k: mu[k])
         self.step_a = experiment.filter in HAVE_STEP_A
         self.key = key_of(experiment, run, ATTACK)
@@ -268,6 +273,7 @@ class Liars:
 
     def see(self, t, n, x, n_before, in_neighbours, inbox, kappas):
         self.t, self.n, self.x, self.n_before, self.inbox, self.kappas = t, n, x, n_before, inbox, kappas
+        self.heard = [len({*inbox[i], *in_neighbours[i]}) for i in range(self.N)]
         rng = Stream(fold(self.key, t))
         if self.name in ("constant", "mimic"):
             self.copied = self.B + rng.below(self.N - self.B)
@@ -316,7 +322,7 @@ class Liars:
         assert self.name == "adaptive"
         if not A:
             return n[i][k] + 1, x[liar][k]
-        place = min(max(self.f, 1), len(A) - 1)
+        place = min(max(liars_among(self.f, self.heard[i]), 1), len(A) - 1)
         return n[i][k] + 1, A[place] if k == self.best else A[-1 - place]
 
     def consistent(self, i, k):
@@ -367,7 +373,7 @@ def reward(experiment, agent, mu, word):
 def play(experiment, run):
     """Play one run; the arm that each agent chooses in each round, and the regret of each normal agent."""
     parts = experiment.parts
-    N, M, B, f = parts.agents, parts.arms, experiment.byzantine, parts.f
+    N, M, B, f = parts.agents, parts.arms, experiment.byzantine, experiment.settings()["f"]
     mu = parts.means or sorted((unit(fold(key_of(experiment, run, ARMS), k)) for k in range(M)), reverse=True)
     if experiment.kappa == "random":
         kappas = [1 + unit(fold(key_of(experiment, run, KAPPA), i)) for i in range(N)]
@@ -396,10 +402,10 @@ def play(experiment, run):
                 hear(experiment, run, t, sent, past[sent], remembered, liars, kappas, keys)
             arms = []
             for i in range(N):
-                beliefs = []
+                beliefs, liars_of_i = [], liars_among(f, len(remembered[i]))
                 for k in range(M):
                     reports = [report[k] for _, report in remembered[i].values()]
-                    beliefs.append(believe(n[i][k], x[i][k], reports, f, kappas[i], t))
+                    beliefs.append(believe(n[i][k], x[i][k], reports, liars_of_i, kappas[i], t))
                 arms.append(choose(experiment.policy, beliefs, t, Stream(fold(fold(keys[POLICY], i), t))))
         for i in range(N):
             total[i][arms[i]] += pull(i, arms[i], n[i][arms[i]])

@@ -202,6 +202,7 @@ class Host:
             if name not in self.neighbourhood.neighbours and not self._add_neighbour(settings, state).expelled:
                 self.transport.link(settings.link())
         self.config.neighbours = neighbours
+        self.agent.neighbours = self.config.heard
 
     def _take(self, neighbour: NeighbourState, frame: bytes, body: Body | Refusal) -> Disclosures:
         """Handle one frame of a neighbour, or raise Refused; return which frames to send to whom."""

@@ -85,9 +85,10 @@ async def _serve(host: Host, listener: socket.socket, file: str | None, plugins:
 
 def _warn_of_few_neighbours(host: Host) -> None:
     """Say so where f asks for more neighbours than are heard: below 3f + 1 there may be nothing to gain."""
-    needed, heard = 3 * host.agent.f + 1, sum(neighbour.hears for neighbour in host.config.neighbours)
-    if host.agent.filter.trims and heard < needed and host.agent.f:
-        log.warning("too few neighbours for f", extra={"f": host.agent.f, "heard": heard, "needed": needed})
+    f, heard = host.config.f, host.config.heard
+    needed = 3 * (1 if isinstance(f, str) else f) + 1  # auto asks for none, but below 4 it stands no liar at all
+    if host.agent.filter.trims and heard and f and heard < needed:
+        log.warning("too few neighbours for f", extra={"f": f, "heard": heard, "needed": needed})
 
 
 def _allow_connections() -> None:
