@@ -232,6 +232,11 @@ def guarded_proven(n, x, reports, f, kappa, t):
     return z, (W / (math.sqrt(n + b * C) + f * (C - c) / math.sqrt(n))) ** 2, d
 
 
+def liars_among(f, neighbours):
+    """f, or with auto the most of so many neighbours for whom 3f + 1 ≤ a."""
+    return max(g for g in range(neighbours + 1) if g == 0 or 3 * g + 1 <= neighbours) if f == "auto" else f
+
+
 def solo(n, x, reports, f, kappa, t):
     return x, n, 0.0
 
@@ -320,7 +325,7 @@ class Liars:
 
     def __init__(self, experiment, run, mu):
         self.name, _, self.parameter = experiment.attack.partition(":")
-        self.N, self.B, self.f = experiment.parts.agents, experiment.byzantine, experiment.parts.f
+        self.N, self.B, self.f = experiment.parts.agents, experiment.byzantine, experiment.settings()["f"]
         self.mu, self.M, self.best = mu, len(mu), max(range(len(mu)), key=lambda k: mu[k])
         self.step_a = experiment.filter in HAVE_STEP_A
         self.key = key_of(experiment, run, ATTACK)
@@ -329,6 +334,7 @@ class Liars:
 
     def see(self, t, n, x, n_before, in_neighbours, inbox, kappas):
         self.t, self.n, self.x, self.n_before, self.inbox, self.kappas = t, n, x, n_before, inbox, kappas
+        self.heard = [len({*inbox[i], *in_neighbours[i]}) for i in range(self.N)]
         rng = Stream(fold(self.key, t))
         if self.name in ("constant", "mimic"):
             self.copied = self.B + rng.below(self.N - self.B)
@@ -377,7 +383,7 @@ class Liars:
         assert self.name == "adaptive"
         if not A:
             return n[i][k] + 1, x[liar][k]
-        place = min(max(self.f, 1), len(A) - 1)
+        place = min(max(liars_among(self.f, self.heard[i]), 1), len(A) - 1)
         return n[i][k] + 1, A[place] if k == self.best else A[-1 - place]
 
     def consistent(self, i, k):
@@ -428,7 +434,7 @@ def reward(experiment, agent, mu, word):
 def play(experiment, run):
     """Play one run; the arm that each agent chooses in each round, and the regret of each normal agent."""
     parts = experiment.parts
-    N, M, B, f = parts.agents, parts.arms, experiment.byzantine, parts.f
+    N, M, B, f = parts.agents, parts.arms, experiment.byzantine, experiment.settings()["f"]
     mu = parts.means or sorted((unit(fold(key_of(experiment, run, ARMS), k)) for k in range(M)), reverse=True)
     if experiment.kappa == "random":
         kappas = [1 + unit(fold(key_of(experiment, run, KAPPA), i)) for i in range(N)]
@@ -458,11 +464,11 @@ def play(experiment, run):
                 hear(experiment, run, t, sent, past[sent], remembered, liars, kappas, keys)
             arms = []
             for i in range(N):
-                beliefs = []
+                beliefs, liars_of_i = [], liars_among(f, len(remembered[i]))
                 for k in range(M):
                     reports = [report[k] for _, report in remembered[i].values()]
                     silent = sum(nj <= 0 for nj, _ in reports) if experiment.filter in COUNT_SILENCE and expected else 0
-                    beliefs.append(believe(n[i][k], x[i][k], reports, max(0, f - silent), kappas[i], t))
+                    beliefs.append(believe(n[i][k], x[i][k], reports, max(0, liars_of_i - silent), kappas[i], t))
                 arms.append(choose(experiment.policy, beliefs, t, Stream(fold(fold(keys[POLICY], i), t))))
         for i in range(N):
             total[i][arms[i]] += pull(i, arms[i], n[i][arms[i]])

@@ -23,7 +23,7 @@ def written(tmp_path, text):
 
 def test_five_lines_make_a_node(tmp_path):
     config = read_config(written(tmp_path, GOOD))
-    assert (config.f, config.kappa, config.filter, config.policy) == (None, 1.5, "trimmed", "ucb")
+    assert (config.f, config.kappa, config.filter, config.policy) == ("auto", 1.5, "guarded", "ucb:0.2")
     assert config.http.host == "127.0.0.1"
     assert config.key == str(tmp_path / "alice.key") and config.data == str(tmp_path / "data")
 
@@ -32,8 +32,9 @@ def test_five_lines_make_a_node(tmp_path):
     ("wrong", "line", "said"),
     [
         ('fliter = "solo"', 6, "did you mean 'filter'"),
-        ("f = -1", 6, "f: expected `int` >= 0"),
-        ("f = 1.5", 6, "f: expected `int`"),
+        ("f = -1", 6, "f -1 is not allowed; allowed: a whole number from 0 to 1000000, or auto"),
+        ('f = "most"', 6, "f 'most' is not allowed"),
+        ("f = 1.5", 6, "f: expected `int | str`"),
         ("kappa = 2.5", 6, r"kappa 2.5 is not allowed"),
         ('filter = "trimed"', 6, "did you mean 'trimmed'"),
         ('policy = "x"', 6, "policy 'x' is not known"),

@@ -281,7 +281,7 @@ def test_a_flood_is_cut_off_and_the_rest_is_served(host):
 
 
 def test_what_the_filter_did_is_counted_per_neighbour(tmp_path):
-    host = host_of(config_of(1, tmp_path, [neighbour_of(n) for n in range(2, 7)], f=1), 1)
+    host = host_of(config_of(1, tmp_path, [neighbour_of(n) for n in range(2, 7)], f=1, filter="trimmed"), 1)
     learn(host, 40)
     for number, mean in ((2, 0.0), (3, 0.4), (4, 0.6), (5, 1.0)):
         say(host, number, frame(number, 1, (99,) * 4, (mean,) * 4))

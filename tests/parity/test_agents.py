@@ -18,7 +18,7 @@ def replay(experiment):
     live = {
         i: Agent(
             parts.arms,
-            parts.f,
+            experiment.settings()["f"],
             float(state["kappas"][i]),
             experiment.filter,
             experiment.policy,
@@ -37,8 +37,8 @@ def replay(experiment):
             heard = set()
             for entry in range(state["inbox_starts"][i], state["inbox_starts"][i + 1]):
                 sender, row = int(state["inbox_senders"][entry]), state["inbox_rows"][entry]
-                lies = sender < byzantine
-                told = (state["told_pulls"][row], state["told_means"][row]) if lies else (pulls[sender], means[sender])
+                kept = sender < byzantine or state.record["history"] > 1  # in a row that this round's pull left alone
+                told = (state["told_pulls"][row], state["told_means"][row]) if kept else (pulls[sender], means[sender])
                 agent.hear(f"agent {sender}", Report(*told))
                 heard.add(f"agent {sender}")
             for sender in set(agent._inbox) - heard:
@@ -57,6 +57,13 @@ def test_live_agents_choose_the_simulated_arms(filter, policy):
 def test_live_agents_follow_a_time_varying_graph():
     settings = {"graph": "erdos-renyi:0.7", "time_varying": True, "kappa": "random", "arms": "random:5"}
     replay(Experiment(agents=9, byzantine=2, f=1, attack="gaussian", horizon=150, **settings))
+
+
+@pytest.mark.parametrize("settings", [{}, {"time_varying": True}, {"time_varying": True, "memory": 3}], ids=str)
+@pytest.mark.parametrize("filter", ["trimmed", "screened"])
+def test_live_agents_that_do_not_know_f_choose_the_simulated_arms(filter, settings):
+    settings = {"agents": 12, "f": "auto", "graph": "erdos-renyi:0.7", "attack": "adaptive", "horizon": 120, **settings}
+    replay(Experiment(filter=filter, **settings))
 
 
 def test_live_agents_keep_their_place_when_saved_and_loaded_in_every_round():

@@ -82,6 +82,9 @@ def test_the_ten_firms_are_connected_as_transcribed():
         {"f": 0},
         {"f": 2},
         {"f": 3},
+        {"f": "auto"},
+        {"f": "auto", "memory": 4},
+        {"f": "auto", "subset": 4},
     ],
     ids=str,
 )

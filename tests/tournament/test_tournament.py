@@ -24,7 +24,7 @@ def standings(tmp_path_factory):
 
 def test_the_preset_is_as_large_as_promised_and_every_match_is_possible():
     matches = read_field(None, {}).matches()
-    assert len(matches) == len(FILTERS) * len(POLICIES) * len(ATTACKS) * len(GRAPHS) * len(AGENTS) == 5 * 4 * 7 * 4 * 2
+    assert len(matches) == len(FILTERS) * len(POLICIES) * len(ATTACKS) * len(GRAPHS) * len(AGENTS) == 6 * 5 * 7 * 4 * 2
     assert {experiment.horizon for experiment in matches.values()} == {2_000}
     assert {experiment.time_varying for experiment in matches.values()} == {True, False}
 
@@ -62,6 +62,16 @@ def test_the_worst_case_of_a_filter_is_its_largest_ratio(standings):
     for name, cell in standings.worst().items():
         ratios = [found.ratio for other, found in standings.scores.items() if other.filter == name]
         assert standings.scores[cell].ratio == max(ratios)
+
+
+def test_the_verdict_lists_the_cells_that_are_above_solo_by_more_than_two_errors(standings):
+    verdict = standings.above_solo()
+    assert list(verdict) == ["solo", "mean", "pooled"]
+    assert verdict["solo"] == []
+    assert verdict["mean"][0] == standings.worst()["mean"]
+    for cell, found in standings.scores.items():
+        assert (cell in verdict[cell.filter]) == (found.ratio > 1.0 + 2.0 * found.stderr)
+    assert not score(np.array([3.0]), np.array([2.0])).surely_hurts, "one run proves nothing"
 
 
 def test_a_tournament_resumes(tmp_path):

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from byzmab.attacks.base import Attack, World
+from byzmab.attacks.base import Attack, World, f_of
 from byzmab.core.compiler import compiled
 from byzmab.core.report import Floats, Report, Words
 from byzmab.core.shared_order import SharedOrder, admit_first, load_arm, mean_from_end, queue_receivers
@@ -39,7 +39,7 @@ def survivor(world: World, receiver: int, arm: int, honest: Floats) -> float:
     if count == 0:
         return NOBODY
     sort(honest[:count])
-    rank = min(max(world.f, 1), count - 1)
+    rank = min(max(f_of(world, receiver), 1), count - 1)
     return float(honest[rank] if arm == world.best else honest[count - 1 - rank])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import below
 from byzmab.core.extremes import Extremes
+from byzmab.core.liars import f_for
 from byzmab.core.mistakes import Contract, nothing
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import Floats, Integers, Report, Words
@@ -25,7 +26,7 @@ class World(NamedTuple):
     true_means: Floats  # arms: μ
     best: int  # the arm with the largest μ
     byzantine: int
-    f: int
+    f: int  # as given, or FROM_NEIGHBOURS: `f_of` gives a receiver's own
     kappas: Floats  # agents
     consistency: bool  # whether the filter drops reports with κ n_j < n_i
     starts: Integers  # agents + 1: agent i's neighbours are neighbours[starts[i]:starts[i + 1]]
@@ -116,6 +117,12 @@ class Attack(Plugin):
     @compiled
     def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
         """Nothing to draw for the round."""
+
+
+@compiled
+def f_of(world: World, receiver: int) -> int:
+    """How many liars a receiver reckons with."""
+    return f_for(world.f, world.inbox_starts[receiver + 1] - world.inbox_starts[receiver])
 
 
 @compiled

@@ -15,6 +15,7 @@ from numba import types
 from byzmab.baselines.base import Baseline, trimmed_sum
 from byzmab.core.compiler import compiled_as
 from byzmab.core.draws import below, fold
+from byzmab.core.liars import f_for
 from byzmab.core.policies.base import argmax_at_random
 from byzmab.engine.state import StateType, floats, integers, table, words
 
@@ -68,7 +69,7 @@ def update(state: Any) -> None:
                     most[agent, arm] = max(most[agent, arm], told_pulls[rows[entry], arm])
                     heard[count] = told_means[rows[entry], arm]
                     count += 1
-            total, kept = trimmed_sum(heard[:count], state.f)
+            total, kept = trimmed_sum(heard[:count], f_for(state.f, starts[agent + 1] - starts[agent]))
             step = means[agent, arm] - before[agent, arm]
             z[agent, arm] = (z[agent, arm] + total) / (kept + 1) + step
             most[agent, arm] = max(most[agent, arm], pulls[agent, arm])

@@ -15,6 +15,7 @@ from numba import types
 from byzmab.baselines.base import Baseline, trimmed_sum
 from byzmab.core.compiler import compiled_as
 from byzmab.core.draws import fold
+from byzmab.core.liars import f_for
 from byzmab.core.policies.base import argmax_at_random
 from byzmab.engine.state import NetworkState, StateType, floats, integers, table, words
 
@@ -50,8 +51,9 @@ def decide(state: Any) -> None:
                     sums[heard] = told_pulls[rows[entry], arm] * told_means[rows[entry], arm]
                     heard += 1
             own = told_pulls[agent, arm]
-            count, kept = trimmed_sum(counts[:heard], state.f)
-            total, _ = trimmed_sum(sums[:heard], state.f)
+            f = f_for(state.f, starts[agent + 1] - starts[agent])
+            count, kept = trimmed_sum(counts[:heard], f)
+            total, _ = trimmed_sum(sums[:heard], f)
             rest = 1.0 - kept * share
             n = rest * own + share * count
             s = rest * own * told_means[agent, arm] + share * total

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from byzmab.cli.options import Json, needs_extra
+from byzmab.core import recommended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ REFRESH = 1.0  # seconds between two looks at the nodes
 
 Arms = Annotated[str, typer.Option(help="means in [0, 1], or random:M")]
 Agents = Annotated[int | None, typer.Option(help="how many; the graph's number or 10 if not given", show_default=False)]
-F = Annotated[int | None, typer.Option("--f", help="upper bound on Byzantine neighbours; default: --byzantine")]
+F = Annotated[str, typer.Option("--f", help="upper bound on Byzantine neighbours, or auto")]
 Port = Annotated[int | None, typer.Option(help="HTTP of agent i at this + i; free ports if not given")]
 PagePort = Annotated[
     int | None,
@@ -36,12 +37,12 @@ def network(
     arms: Arms = "0.5,0.45,0.4,0.3",
     agents: Agents = None,
     byzantine: Annotated[int, typer.Option(help="agents 1 to this lie")] = 2,
-    f: F = None,
+    f: F = recommended.F,
     kappa: Annotated[float, typer.Option(help="in [1, 2)")] = 1.5,
     graph: Annotated[str, typer.Option(help="who hears whom, as in byzmab simulate")] = "complete",
     attack: Annotated[str, typer.Option(help="how they lie, as in byzmab simulate")] = "adaptive",
-    filter: Annotated[str, typer.Option(help="against liars")] = "trimmed",
-    policy: Annotated[str, typer.Option(help="by which arms are chosen")] = "ucb",
+    filter: Annotated[str, typer.Option(help="against liars")] = recommended.FILTER,
+    policy: Annotated[str, typer.Option(help="by which arms are chosen")] = recommended.POLICY,
     equivocators: Annotated[str, typer.Option(help="what proven equivocators get: expel or keep")] = "expel",
     traffic: Annotated[float, typer.Option(help="decisions per second and node")] = 50.0,
     seed: Annotated[int, typer.Option(help="of rewards, graph and lies")] = 0,
@@ -68,7 +69,7 @@ def network(
             arms=from_text("arms", arms),
             agents=agents,
             byzantine=byzantine,
-            f=f,
+            f=from_text("f", f),
             kappa=kappa,
             graph=graph,
             attack=attack,

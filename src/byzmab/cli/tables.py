@@ -109,10 +109,14 @@ def standings_table(standings: "Standings") -> None:
                 table.add_section()
             _print(table)
     table = _table(
-        "every filter's worst case", ("filter", "policy", "attack", "graph", "agents"), ("regret over solo",)
+        "every filter's worst case; above: in how many cells it is above 1 by more than two standard errors",
+        ("filter", "policy", "attack", "graph", "agents"),
+        ("regret over solo", "above"),
     )
+    above = standings.above_solo()
     for cell in sorted(standings.worst().values(), key=lambda cell: standings.scores[cell].ratio):
-        table.add_row(*map(str, cell), _ratio(standings.scores[cell], False))
+        verdict = f"{len(above[cell.filter])} of {standings.cells_of(cell.filter)}"
+        table.add_row(*map(str, cell), _ratio(standings.scores[cell], False), verdict)
     _print(table)
 
 

@@ -22,7 +22,7 @@ def tournament(
 ) -> None:
     """Play every filter and policy against every attack on every graph, relative to what an agent does alone.
 
-    Filter, policy, attack, graph and agents may be given several times; where they are not, a preset of 5 filters, 4
+    Filter, policy, attack, graph and agents may be given several times; where they are not, a preset of 6 filters, 5
     policies, 7 attacks, 4 graphs and 10 or 20 agents is played. A graph may be called "time-varying erdos-renyi:0.6".
     """
     from byzmab.cli.show import compiling_notice, note, print_json, progress_bar, warnings_to_stderr

@@ -23,6 +23,7 @@ from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
 from byzmab.core.filters.base import NO_BELIEF
 from byzmab.core.filters.fates import Fate
+from byzmab.core.liars import checked_f, f_as_given, f_for
 from byzmab.core.policies import POLICIES
 from byzmab.core.policies.base import NO_SUCH_ARM
 from byzmab.core.report import Belief, Floats, Report
@@ -39,13 +40,15 @@ class Agent:
     never; arms come and go; the newest report of each neighbour counts until it is forgotten. An arm never chosen is
     chosen first; t, in the width, counts the decisions after those. A pull without its reward yet counts in the
     width, so that a burst of choices spreads over the arms, but neither in the estimate nor in reports. `neighbours`
-    says how many neighbours to expect: a filter may count those that tell nothing on an arm against f.
+    says how many neighbours to expect: a filter may count those that tell nothing on an arm against f. With f = "auto"
+    it is the largest f whose 3f + 1 neighbours there are: as many as are expected, or heard. We recommend the filter
+    "guarded" with the policy "ucb:0.2" and f = "auto".
     """
 
     def __init__(
         self,
         arms: int | Sequence[Arm],
-        f: int = 0,
+        f: int | str = 0,
         kappa: float = 1.5,
         filter: Any = "trimmed",
         policy: Any = "ucb",
@@ -57,8 +60,6 @@ class Agent:
         names = list(range(arms)) if numbered else arms  # type: ignore[arg-type]
         if not isinstance(names, Sequence) or isinstance(names, str) or len(names) < 2:
             raise BadInput(f"arms {arms!r} is not allowed; allowed: two or more different names, or their number")
-        if not isinstance(f, int) or isinstance(f, bool) or not 0 <= f <= MOST:
-            raise BadInput(f"f {f!r} is not allowed; allowed: a whole number from 0 to {MOST}")
         if not isinstance(kappa, (int, float)) or not 1.0 <= kappa < 2.0:
             raise BadInput(f"kappa {kappa!r} is not allowed; allowed: a number in [1, 2)")
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**64:
@@ -67,7 +68,8 @@ class Agent:
             not isinstance(neighbours, int) or isinstance(neighbours, bool) or not 0 <= neighbours <= MOST
         ):
             raise BadInput(f"neighbours {neighbours!r} is not allowed; allowed: a whole number from 0 to {MOST}")
-        self.f, self.kappa, self.seed, self.neighbours = f, float(kappa), seed, neighbours
+        self._given_f, self.kappa, self.seed, self.neighbours = checked_f(f, MOST), float(kappa), seed, neighbours
+        self.expelled = 0  # neighbours proven to lie, and heard no more: each of them lowers f by one
         self.filter, self.policy = FILTERS.resolve(filter), POLICIES.resolve(policy)
         self.time = 0  # t: decisions after the first pulls
         self._decide = decision(self.filter, self.policy)
@@ -84,6 +86,11 @@ class Agent:
     def arms(self) -> tuple[Arm, ...]:
         """The arms in use."""
         return self._arms
+
+    @property
+    def f(self) -> int:
+        """How many liars it reckons with among those it hears: as given, or as many as its neighbours allow."""
+        return max(0, f_for(self._given_f, max(self._expected, len(self._inbox)) + self.expelled) - self.expelled)
 
     @property
     def senders(self) -> tuple[Name, ...]:
@@ -162,12 +169,6 @@ class Agent:
         if self._inbox.pop(sender, None) is not None:
             self._set_arrays()
 
-    def set_f(self, f: int) -> None:
-        """Take f as the upper bound on Byzantine neighbours from now on."""
-        if not isinstance(f, int) or isinstance(f, bool) or not 0 <= f <= MOST:
-            raise BadInput(f"f {f!r} is not allowed; allowed: a whole number from 0 to {MOST}")
-        self.f = f
-
     def belief(self) -> Belief:
         """What the agent holds true of its arms now."""
         self._update(pick=False)
@@ -210,7 +211,7 @@ class Agent:
         return json.dumps(
             {
                 "format": FORMAT,
-                "f": self.f,
+                "f": f_as_given(self._given_f),
                 "kappa": self.kappa,
                 "filter": FILTERS.name_of(self.filter),
                 "policy": POLICIES.name_of(self.policy),
@@ -260,9 +261,16 @@ class Agent:
     def _no_arm(self, arm: Arm) -> BadInput:
         return BadInput(f"arm {arm!r} does not exist; allowed: {', '.join(map(repr, self._tallies))}")
 
+    @property
+    def _expected(self) -> int:
+        """How many neighbours should tell something: those who do, where more are away than could be liars."""
+        expected = max(0, (self.neighbours or 0) - self.expelled)
+        away = expected - len(self._inbox)
+        return expected if away <= f_for(self._given_f, expected + self.expelled) else len(self._inbox)
+
     def _silent(self, pulls: Floats) -> int:
         """How many expected neighbours told nothing on an arm."""
-        return max(0, (self.neighbours or 0) - int((pulls > 0.0).sum()))
+        return max(0, self._expected - int((pulls > 0.0).sum()))
 
     def _set_arrays(self) -> None:
         """Set up the arrays of `decide` anew, from tallies and inbox."""
@@ -309,7 +317,7 @@ class Agent:
             self.f,
             self.kappa,
             self.time,
-            self.neighbours or 0,
+            self._expected,
             pick,
         )
         if arm < 0:

@@ -9,6 +9,7 @@ from numba import types
 from byzmab.core.believe import ALL_ARMS, believe_agent
 from byzmab.core.compiler import specialize
 from byzmab.core.filters.base import EVERY_ROUND, Filter
+from byzmab.core.liars import f_for
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Belief
 from byzmab.engine.dense import believe_all_dense
@@ -39,6 +40,7 @@ def believe_all(state: Any) -> None:
     every_arm = ALL_ARMS if arms > 63 else (np.uint64(1) << np.uint64(arms)) - np.uint64(1)
     for agent in range(agents):
         first, end = starts[agent], starts[agent + 1]
+        heard: Any = np.int64(end - first)
         dirty = dirty_rows[agent] & every_arm
         if follow:
             for entry in range(first, end):
@@ -57,10 +59,10 @@ def believe_all(state: Any) -> None:
             end,
             dirty,
             state.consistency == 1,
-            state.f,
+            f_for(state.f, heard),
             kappas[agent],
             state.time,
-            state.expects * np.int64(end - first),
+            state.expects * heard,
             params,
             work,
             Belief(estimates[agent], weights[agent], doubts[agent]),

@@ -34,7 +34,7 @@ SETTINGS = {  # whole numbers that stay as they are during a run
     "agents": "N",
     "arms": "M",
     "byzantine": "B: agents 1..B, rows 0..B-1, lie",
-    "f": "upper bound on Byzantine neighbours",
+    "f": "upper bound on Byzantine neighbours; FROM_NEIGHBOURS where it follows from their number: see core/liars.py",
     "consistency": "1 if the filter has step A, the consistency filter",
     "depends_on": "which changes make a belief out of date: see core/filters/base.py",
     "epoch": "rounds between two decisions",

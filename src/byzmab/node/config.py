@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from byzmab.core import recommended
 from byzmab.core.agent import Agent
 from byzmab.core.errors import BadInput, nearest
 from byzmab.core.toml import read_toml, toml_line
@@ -82,10 +83,10 @@ class Config(Strict):
     key: str  # file of byzmab keygen
     data: str  # directory of the node's state
     arms: tuple[str, ...]  # at the first start; later PUT /v1/arms changes them
-    f: Count | None = None  # the most liars among those heard; if not given, 0, and the start warns
+    f: int | str = recommended.F  # auto: as many as the guarantee allows for the neighbours that are heard
     kappa: float = 1.5
-    filter: str = "trimmed"
-    policy: str = "ucb"
+    filter: str = recommended.FILTER
+    policy: str = recommended.POLICY
     seed: int | None = None  # of ties; if not given, it follows from the key
     report_every: Seconds = 1.0
     max_age: Seconds = 60.0  # an older report counts as silence
@@ -102,13 +103,18 @@ class Config(Strict):
         for what, name in (("name", self.name), ("network", self.network)):
             check_name(what, name)
         check_arms(self.arms)
-        Agent(self.arms, self.f or 0, self.kappa, self.filter, self.policy, self.seed or 0)
+        Agent(self.arms, self.f, self.kappa, self.filter, self.policy, self.seed or 0, self.heard)
         _check_neighbours(self.neighbours)
         self._check_endpoints()
         if self.default_reward is not None and self.reward_wait is None:
             raise BadInput("default_reward needs reward_wait, the seconds after which it counts")
         if not is_loopback(self.http.host) and self.http.token_file is None:
             raise BadInput(f"http.host {self.http.host!r} is not loopback and needs http.token_file")
+
+    @property
+    def heard(self) -> int:
+        """How many neighbours are heard."""
+        return sum(neighbour.hears for neighbour in self.neighbours)
 
     def _check_endpoints(self) -> None:
         """BadInput unless all endpoints are TLS, or none is."""

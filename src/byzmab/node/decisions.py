@@ -177,17 +177,18 @@ class Decisions:
 def _agent(config: Config, seed: int, state: State) -> Agent:
     """The agent of a stored state, with the settings of `config`."""
     if not state.arms:
-        return Agent(config.arms, config.f or 0, config.kappa, config.filter, config.policy, seed)
+        return Agent(config.arms, config.f, config.kappa, config.filter, config.policy, seed, config.heard)
     rows = [([arm.arm, arm.pulls, arm.total, arm.pending], arm.in_use) for arm in state.arms]
     return Agent.from_json(
         json.dumps(
             {
                 "format": FORMAT,
-                "f": config.f or 0,
+                "f": config.f,
                 "kappa": config.kappa,
                 "filter": config.filter,
                 "policy": config.policy,
                 "seed": seed,
+                "neighbours": config.heard,
                 "time": state.facts["round"],
                 "arms": [row for row, in_use in rows if in_use],
                 "retired": [row for row, in_use in rows if not in_use],

@@ -86,7 +86,6 @@ async def _serve(host: Host, listener: socket.socket, file: str | None, plugins:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     loop.add_signal_handler(signal.SIGHUP, reload)
-    _warn_of_missing_f(host.config)
     _warn_of_few_neighbours(host)
     _warn_of_open_http(http)
     async with node.run():
@@ -96,17 +95,12 @@ async def _serve(host: Host, listener: socket.socket, file: str | None, plugins:
     log.info("stopped", extra={"epoch": host.epoch, "seq": host.seq})
 
 
-def _warn_of_missing_f(config: Config) -> None:
-    """Say so where f is not given: it is 0 then."""
-    if config.f is None and config.neighbours:
-        log.warning("f is not given: it is 0, and a single neighbour that lies can mislead this node")
-
-
 def _warn_of_few_neighbours(host: Host) -> None:
     """Say so where f asks for more neighbours than are heard: below 3f + 1 there may be nothing to gain."""
-    needed, heard = 3 * host.agent.f + 1, sum(neighbour.hears for neighbour in host.config.neighbours)
-    if host.agent.filter.trims and heard < needed and host.agent.f:
-        log.warning("too few neighbours for f", extra={"f": host.agent.f, "heard": heard, "needed": needed})
+    f, heard = host.config.f, host.config.heard
+    needed = 3 * (1 if isinstance(f, str) else f) + 1  # auto asks for none, but below 4 it stands no liar at all
+    if host.agent.filter.trims and heard and f and heard < needed:
+        log.warning("too few neighbours for f", extra={"f": f, "heard": heard, "needed": needed})
 
 
 def _warn_of_open_http(http: Http) -> None:

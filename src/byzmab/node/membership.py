@@ -55,6 +55,7 @@ class Membership:
             if settings.name not in present:
                 transport.link(self._add(settings, state).settings.link())
         self._config.neighbours = neighbours
+        self._agent.neighbours = self._config.heard
         self.adjust_f()
 
     def hand_over(self, neighbour: NeighbourState, body: Handover, frame: bytes, transport: Transport) -> None:
@@ -107,9 +108,7 @@ class Membership:
     def adjust_f(self) -> None:
         """Lower f by the liars that are heard no more: if f bounds the liars, at most so many are left."""
         expelled = sum(item.expelled and item.settings.hears for item in self._neighbourhood.neighbours.values())
-        f = max(0, (self._config.f or 0) - expelled)
-        if f != self._agent.f:
-            self._agent.set_f(f)
+        self._agent.expelled = expelled
 
     def counting(self) -> set[str]:
         """The neighbours whose reports count now."""

@@ -11,7 +11,7 @@ from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
 from byzmab.graphs.erdos_renyi import ErdosRenyi
 from byzmab.simulation.absent import check_present
-from byzmab.simulation.assumptions import most_liars, outside_the_model, warn_of, why_no_bound
+from byzmab.simulation.assumptions import f_of_agents, most_liars, outside_the_model, warn_of, why_no_bound
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.figure import draw_band, dress, new_axes
 from byzmab.simulation.single_run import grid_of
@@ -41,11 +41,12 @@ class Bounds:
 
     def summary(self) -> dict[str, Any]:
         """As plain data; agents are numbered from 1."""
-        f, first = self.experiment.parts.f, self.experiment.byzantine + 1
-        graph = self.experiment.parts.graph
+        parts, byzantine = self.experiment.parts, self.experiment.byzantine
+        fs = f_of_agents(self.experiment)[byzantine:]
+        rates = zip(enough(self.degrees, fs), lower_rate(self.degrees, fs), strict=True)
         agents = [
             {
-                "agent": first + row,
+                "agent": byzantine + 1 + row,
                 "neighbours": float(self.degrees[row]),
                 "meets_3f_plus_1": bool(meets),
                 "lower_rate": float(rate),
@@ -53,13 +54,15 @@ class Bounds:
                 "upper_bound": _known(self.plain[:, row, -1].mean()),
                 "upper_bound_min_tau": _known(self.tight[:, row].mean()),
             }
-            for row, (meets, rate) in enumerate(zip(enough(self.degrees, f), lower_rate(self.degrees, f), strict=True))
+            for row, (meets, rate) in enumerate(rates)
         ]
-        chance = chance_of_enough(graph.q, self.experiment.parts.agents, f) if isinstance(graph, ErdosRenyi) else None
+        chance = None
+        if isinstance(parts.graph, ErdosRenyi) and parts.f >= 0:  # with auto everyone has enough
+            chance = chance_of_enough(parts.graph.q, parts.agents, parts.f)
         return {
             "experiment": self.experiment.settings(),
             "ucb1_bound": float(self.ucb1[:, -1].mean()),
-            "needed_neighbours": needed(f),
+            "needed_neighbours": needed(int(fs.max())),
             "chance_of_enough": chance,
             "why_no_upper_bound": self.missing or None,
             "agents": agents,
@@ -117,7 +120,7 @@ def unproved(experiment: Experiment) -> NDArray[np.bool_]:
         return np.ones(experiment.parts.agents, np.bool_)[normal]
     if not experiment.parts.filter.trims:  # hears nobody
         return np.zeros(experiment.parts.agents, np.bool_)[normal]
-    return np.asarray(most_liars(experiment) > experiment.parts.f)[normal]
+    return np.asarray(most_liars(experiment) > f_of_agents(experiment))[normal]
 
 
 def _known(value: float) -> float | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from byzmab.attacks.crafted import END, Crafted
 from byzmab.core.errors import BadInput
+from byzmab.core.liars import f_for
 from byzmab.simulation.experiment import Experiment
 
 Point = Mapping[str, float]  # one number for each coordinate
@@ -35,7 +36,7 @@ class Space:
             raise BadInput(
                 f"filter {experiment.filter!r} hears nobody, so that no attack matters; allowed: one that does"
             )
-        return cls(parts.f, parts.agents - experiment.byzantine, experiment.horizon)
+        return cls(f_for(parts.f, parts.agents - 1), parts.agents - experiment.byzantine, experiment.horizon)
 
     @property
     def bounds(self) -> dict[str, tuple[float, float]]:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from byzmab.core.report import Floats
+from byzmab.core.liars import f_as_given, f_for
+from byzmab.core.recommended import AUTO
+from byzmab.core.report import Floats, Integers
 from byzmab.simulation.experiment import Experiment
 
 BASE_MODEL = {"memory": 0, "subset": None, "epoch": 1, "delay": 0}  # of the paper's upper bound
@@ -33,16 +35,14 @@ def warn_of(experiments: Sequence[Experiment], stacklevel: int) -> None:
 
 
 def too_few_neighbours(experiment: Experiment) -> str | None:
-    """One sentence where f is too large for the degrees: 2f + 1 to cooperate, 3f + 1 for the guarantee."""
+    """One sentence where f is too large for the degrees: 2f + 1 to cooperate, 3f + 1 for the guarantee.
+
+    With f = auto it never is.
+    """
     parts = experiment.parts
-    if parts.f == 0 or not _uses_f(experiment):
+    if parts.f <= 0 or not _uses_f(experiment):
         return None
-    degrees = parts.graph.degrees(parts.agents, experiment.byzantine)
-    heard = degrees if experiment.subset is None else degrees.clip(max=experiment.subset)
-    if _remembers_others(experiment):
-        # of whom one may hear, each is heard in a round with equal chance, and remembered for some
-        others = np.full_like(degrees, parts.agents - 1) if _is_redrawn(experiment) else degrees
-        heard = others * (1.0 - (1.0 - heard / np.maximum(others, 1.0)) ** (experiment.memory + 1))
+    heard = expected_heard(experiment)
     verbs = ("expects", "expect") if parts.graph.random or experiment.subset is not None else ("has", "have")
     for needed, purpose in ((2 * parts.f + 1, "to cooperate at all"), (3 * parts.f + 1, "for the paper's guarantee")):
         short = _normal(experiment, heard < needed)
@@ -51,19 +51,38 @@ def too_few_neighbours(experiment: Experiment) -> str | None:
     return None
 
 
+def expected_heard(experiment: Experiment) -> Floats:
+    """How many neighbours' reports each agent has at once, to be expected or exact; remembered ones included."""
+    parts = experiment.parts
+    degrees = parts.graph.degrees(parts.agents, experiment.byzantine)
+    heard = degrees if experiment.subset is None else degrees.clip(max=experiment.subset)
+    if _remembers_others(experiment):
+        # of whom one may hear, each is heard in a round with equal chance, and remembered for some
+        others = np.full_like(degrees, parts.agents - 1) if _is_redrawn(experiment) else degrees
+        heard = others * (1.0 - (1.0 - heard / np.maximum(others, 1.0)) ** (experiment.memory + 1))
+    return np.asarray(heard)
+
+
+def f_of_agents(experiment: Experiment) -> Integers:
+    """How many liars each agent reckons with; with f = auto on random graphs, at the number heard to be expected."""
+    return np.array([f_for(experiment.parts.f, int(count)) for count in expected_heard(experiment)], np.int64)
+
+
 def too_many_liars(experiment: Experiment) -> str | None:
     """One sentence where a normal agent can hear more Byzantine neighbours than f."""
     if experiment.parts.f >= experiment.byzantine or not _uses_f(experiment):
         return None
-    liars = most_liars(experiment)
-    over = _normal(experiment, liars > experiment.parts.f)
+    liars, fs = most_liars(experiment), f_of_agents(experiment)
+    over = _normal(experiment, liars > fs)
     if not over:
         return None
     possible = experiment.parts.graph.random or experiment.subset is not None
     verbs = ("may hear", "may hear") if possible else ("hears", "hear")
     most = int(liars[experiment.byzantine :].max())
+    called = f_as_given(experiment.parts.f)
+    called = called if called != AUTO else f"{AUTO}, here {min(fs[agent - 1] for agent in over)},"
     return (
-        f"f = {experiment.parts.f} is too small: {_say(over, *verbs)} up to {most} Byzantine neighbours, "
+        f"f = {called} is too small: {_say(over, *verbs)} up to {most} Byzantine neighbours, "
         f"and no guarantee holds: {_list(over)}"
     )
 

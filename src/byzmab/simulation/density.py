@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+from byzmab.core.liars import FROM_NEIGHBOURS
 from byzmab.core.report import Floats
 from byzmab.graphs import Graph
 from byzmab.simulation.experiment import Experiment
@@ -22,7 +23,8 @@ def can_be_dense(experiment: Experiment) -> bool:
     """Whether reports can be ordered once for all: by the filter, and because everyone always hears the same others."""
     parts = experiment.parts
     always_same = not experiment.time_varying and experiment.subset is None and experiment.delay == 0
-    return always_same and parts.baseline is None and parts.filter.believe_dense is not None
+    one_f = parts.f != FROM_NEIGHBOURS  # as many as a third of all would be no gain
+    return always_same and one_f and parts.baseline is None and parts.filter.believe_dense is not None
 
 
 def is_dense(experiment: Experiment) -> bool:

@@ -11,6 +11,7 @@ from byzmab.attacks import ATTACKS, Attack
 from byzmab.baselines import BASELINES, Baseline
 from byzmab.core.errors import BadInput, unknown
 from byzmab.core.filters import FILTERS, Filter
+from byzmab.core.liars import checked_f, f_as_given
 from byzmab.core.plugins import Plugin, Registry
 from byzmab.core.policies import POLICIES, Policy
 from byzmab.engine.rewards import Family, parse_family
@@ -38,7 +39,7 @@ class Parts(NamedTuple):
     means: tuple[float, ...] | None  # μ; None where it is drawn in every run
     arms: int
     agents: int
-    f: int
+    f: int  # FROM_NEIGHBOURS where it follows from their number
     kappas: tuple[float, ...] | None  # of normal agents; None where they are drawn in every run
     graph: Graph
     attack: Attack
@@ -58,7 +59,7 @@ class Experiment:
     arms: str | Sequence[float] = PAPER_ARMS
     agents: int | None = None
     byzantine: int = 2
-    f: int | None = None
+    f: int | str | None = None
     kappa: float | str | Sequence[float] = 1.5
     graph: Any = "complete"
     time_varying: bool = False
@@ -83,7 +84,7 @@ class Experiment:
                 object.__setattr__(self, item.name, value.tolist())
         for name, least in LEAST.items():
             _check_whole(name, getattr(self, name), least, math.inf if name == "seed" else MOST)
-        for name, least in {"agents": 1, "f": 0, "subset": 1}.items():
+        for name, least in {"agents": 1, "subset": 1}.items():
             if getattr(self, name) is not None:
                 _check_whole(name, getattr(self, name), least, MOST)
         _check_whole("delay", self.delay, 0, 1)
@@ -116,7 +117,7 @@ class Experiment:
     def settings(self) -> dict[str, Any]:
         """Every setting, resolved, as plain data that can be written to JSON or TOML."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
-        values["agents"], values["f"] = self.parts.agents, self.parts.f
+        values["agents"], values["f"] = self.parts.agents, f_as_given(self.parts.f)
         for name, registry in PLUGINS.items():
             values[name] = _name(values[name], registry, getattr(self.parts, name))
         if self.parts.baseline is not None:
@@ -165,7 +166,7 @@ def _resolve(experiment: Experiment) -> Parts:
         means,
         arms,
         agents,
-        byzantine if experiment.f is None else experiment.f,
+        byzantine if experiment.f is None else checked_f(experiment.f, MOST),
         _resolve_kappas(experiment.kappa, agents - byzantine),
         graph,
         ATTACKS.resolve(experiment.attack),

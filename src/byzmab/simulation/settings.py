@@ -3,14 +3,15 @@
 from typing import Any
 
 from byzmab.core.errors import BadInput
+from byzmab.core.recommended import AUTO
 
-WHOLE = ("agents", "byzantine", "f", "memory", "subset", "epoch", "delay", "horizon", "runs", "seed", "record")
+WHOLE = ("agents", "byzantine", "memory", "subset", "epoch", "delay", "horizon", "runs", "seed", "record")
 
 ABOUT = {
     "arms": "the arms' means, 0.5,0.45,…, or random:M for M means drawn in every run and sorted decreasingly",
     "agents": "number of agents; 10, or as many as the graph has, if not given",
     "byzantine": "how many of them lie: agents 1..B",
-    "f": "upper bound on Byzantine neighbours; default: byzantine",
+    "f": "upper bound on Byzantine neighbours, or auto: as many as the guarantee allows for them; default: byzantine",
     "kappa": "consistency level in [1, 2): one for all, a list with one per normal agent, or random",
     "graph": "who hears whom: complete, erdos-renyi:q, two-case:4-5 or :binomial, firms, ring:4, star, or FILE.json",
     "time_varying": "draw a random graph anew in every round",
@@ -38,7 +39,9 @@ def from_text(name: str, text: str) -> Any:
     if name == "rewards" and "," in text:
         return text.split(",")
     if name in WHOLE:
-        return _whole(name, text)
+        return _whole(name, text, "a whole number")
+    if name == "f" and text != AUTO:
+        return _whole(name, text, f"a whole number, or {AUTO}")
     if name == "time_varying":
         return {"true": True, "false": False}.get(text, text)
     return text
@@ -51,11 +54,11 @@ def to_text(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def _whole(name: str, text: str) -> int:
+def _whole(name: str, text: str, allowed: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise BadInput(f"{name} {text!r} is not allowed; allowed: a whole number") from None
+        raise BadInput(f"{name} {text!r} is not allowed; allowed: {allowed}") from None
 
 
 def _number(name: str, text: str) -> float:

@@ -13,9 +13,11 @@ from byzmab.attacks import ATTACKS, Attack, World
 from byzmab.core import draws
 from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
+from byzmab.core.liars import checked_f
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Report
 from byzmab.node.host import Host
+from byzmab.simulation.experiment import MOST
 
 
 class AttackPlan(msgspec.Struct, frozen=True):
@@ -27,7 +29,7 @@ class AttackPlan(msgspec.Struct, frozen=True):
     graph: tuple[tuple[int, ...], ...]  # whom each agent hears, numbered from 0, ascending
     truths: tuple[float, ...]  # μ, in the order of `arms`
     arms: tuple[str, ...]
-    f: int
+    f: int | str  # a number, or auto
     kappa: float
     filter: str
     seed: int = 0
@@ -78,7 +80,7 @@ class AttackView:
             np.array(plot.truths, np.float64),
             int(np.argmax(plot.truths)),
             plot.byzantine,
-            plot.f,
+            checked_f(plot.f, MOST),
             np.full(agents, plot.kappa),
             bool(FILTERS.resolve(plot.filter).consistency),
             starts,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from byzmab.core.compiler import compiled
-from byzmab.core.report import Floats
+from byzmab.core.report import Floats, Integers
 
 CONSTANT = 1.0 + math.pi**2 / 3.0  # of the pulls that concentration does not rule out, per gap
 
@@ -65,7 +65,7 @@ class WidthRecord:
         return np.asarray(self.tightest + self.time * self.gaps.max())
 
 
-def lower_rate(degrees: Floats, f: int) -> Floats:
+def lower_rate(degrees: Floats, f: int | Integers) -> Floats:
     """The rate of the lower bound, 1 / max(|N| − 2f + 1, 1), as a share of what an agent alone must pay.
 
     The paper prints a spurious log T, and its argument covers its own filter only.

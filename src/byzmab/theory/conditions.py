@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from byzmab.core.report import Floats
+from byzmab.core.report import Floats, Integers
 
 
 def needed(f: int) -> int:
@@ -13,9 +13,9 @@ def needed(f: int) -> int:
     return 3 * f + 1
 
 
-def enough(degrees: Floats, f: int) -> NDArray[np.bool_]:
+def enough(degrees: Floats, f: int | Integers) -> NDArray[np.bool_]:
     """Which agents have at least 3f + 1 neighbours."""
-    return np.asarray(degrees) >= needed(f)
+    return np.asarray(np.asarray(degrees) >= 3 * np.asarray(f) + 1)
 
 
 def chance_of_enough(q: float, agents: int, f: int) -> float:

@@ -6,11 +6,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from byzmab.core import recommended
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.files import open_experiment
 
-FILTERS = ("trimmed", "mean", "median", "pooled", "screened")
-POLICIES = ("ucb", "tuned", "kl-ucb", "thompson")
+FILTERS = ("trimmed", "mean", "median", "pooled", "screened", recommended.FILTER)
+POLICIES = ("ucb", "tuned", "kl-ucb", "thompson", recommended.POLICY)
 ATTACKS = ("constant", "gaussian", "adaptive", "extreme", "starve", "mimic", "alie")
 GRAPHS = ("complete", "erdos-renyi:0.8", "ring:8", "time-varying erdos-renyi:0.6")
 AGENTS = (10, 20)

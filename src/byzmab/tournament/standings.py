@@ -16,6 +16,8 @@ from byzmab.sweep.run import Announce, Progress, run_sweep
 from byzmab.sweep.store import ResultStore
 from byzmab.tournament.field import Cell, Field
 
+ERRORS = 2.0  # standard errors above 1 from which on agents did surely worse than alone
+
 
 class Score(NamedTuple):
     """Regret at the horizon over that of the same agents alone, with the same luck."""
@@ -23,6 +25,11 @@ class Score(NamedTuple):
     ratio: float
     stderr: float | None  # None for one run
     regret: Floats  # by run
+
+    @property
+    def surely_hurts(self) -> bool:
+        """Whether they did worse by more than chance explains: above 1 by more than two standard errors."""
+        return self.stderr is not None and self.ratio - ERRORS * self.stderr > 1.0
 
     @property
     def hurts(self) -> bool:
@@ -48,10 +55,23 @@ class Standings:
                 worst[cell.filter] = cell
         return worst
 
+    def above_solo(self) -> dict[str, list[Cell]]:
+        """The verdict on every filter: the cells, worst first, in which agents did surely worse than alone."""
+        verdict: dict[str, list[Cell]] = {name: [] for name in self.field.filters}
+        for cell, score in self.scores.items():
+            if score.surely_hurts:
+                verdict[cell.filter].append(cell)
+        return {name: sorted(cells, key=lambda cell: -self.scores[cell].ratio) for name, cells in verdict.items()}
+
+    def cells_of(self, filter: str) -> int:
+        """In how many cells a filter plays."""
+        return sum(cell.filter == filter for cell in self.scores)
+
     def summary(self) -> dict[str, Any]:
         """The numbers of `byzmab tournament --json`."""
         return {
             "cells": [self._row(cell) for cell in self.scores],
+            "above_solo": {name: [*map(self._row, cells)] for name, cells in self.above_solo().items()},
             "worst": {name: self._row(cell) for name, cell in self.worst().items()},
             "seconds": self.seconds,
         }

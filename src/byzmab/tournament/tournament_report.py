@@ -4,12 +4,13 @@ import html
 from pathlib import Path
 from typing import Any
 
+from byzmab.core.liars import f_as_given
 from byzmab.simulation.page import LAYOUT, made, plot, rows, write_page
 from byzmab.tournament.draw import COLORS, MOST, cell_at, columns_of, ratios, rows_of
 from byzmab.tournament.standings import Standings
 
 TITLE = "A tournament of filters"
-COLUMNS = ("filter", "regret over solo", "with policy", "against", "on", "agents")
+COLUMNS = ("filter", "regret over solo", "with policy", "against", "on", "agents", "cells above solo")
 
 
 def write_report(standings: Standings, path: Path) -> Path:
@@ -17,26 +18,28 @@ def write_report(standings: Standings, path: Path) -> Path:
     base = standings.field.base
     settings = (
         f"{len(standings.scores)} matches, {base.runs} runs each, horizon {base.horizon}, {base.byzantine} liars, "
-        f"f = {base.parts.f}, seed {base.seed}. "
+        f"f = {f_as_given(base.parts.f)}, seed {base.seed}. "
     )
     maps = "".join(_section(standings, agents) for agents in standings.field.agents)
     body = f"""<p>{html.escape(settings + made(standings.seconds))}</p>
 <h2 id="worst">Which filter, against the worst that can happen?</h2>
-<p>Every filter's worst case in this tournament: its largest regret relative to that of the same agents alone.</p>
+<p>Every filter's worst case in this tournament: its largest regret relative to that of the same agents alone;
+and the number of cells in which it is above 1 by more than two standard errors.</p>
 {rows(COLUMNS, _worst(standings))}
 {maps}"""
     return write_page(path, TITLE, TITLE, body)
 
 
 def _worst(standings: Standings) -> str:
-    lines = []
+    lines, above = [], standings.above_solo()
     for name, cell in sorted(standings.worst().items(), key=lambda item: standings.scores[item[1]].ratio):
         score = standings.scores[cell]
         error = "" if score.stderr is None else f" ± {score.stderr:.2f}"
-        verdict = "fails" if score.hurts else "holds"
-        parts = (name, f"{score.ratio:.2f}{error}", cell.policy, cell.attack, cell.graph, str(cell.agents))
+        colour = "fails" if score.hurts else "holds"
+        verdict = f"{len(above[name])} of {standings.cells_of(name)}"
+        parts = (name, f"{score.ratio:.2f}{error}", cell.policy, cell.attack, cell.graph, str(cell.agents), verdict)
         cells = "".join(f"<td>{html.escape(part)}</td>" for part in parts)
-        lines.append(f'<tr class="{verdict}">{cells}</tr>')
+        lines.append(f'<tr class="{colour}">{cells}</tr>')
     return "".join(lines)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from byzmab.core.draws import fold
 from byzmab.core.errors import BadInput
 from byzmab.core.filters.fates import Fate
+from byzmab.core.liars import f_for
 from byzmab.core.report import Belief, Floats, Integers, Words
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
@@ -67,6 +68,11 @@ def play_round(stage: Run) -> RoundView:
     )
 
 
+def f_of(experiment: Experiment, view: RoundView, agent: int) -> int:
+    """How many liars an agent reckoned with in this round."""
+    return f_for(experiment.parts.f, int(view.starts[agent + 1] - view.starts[agent]))
+
+
 def fates_of(experiment: Experiment, view: RoundView, agent: int) -> list[list[Fate]]:
     """What became of every report that an agent heard: by arm, then by report."""
     parts, reports = experiment.parts, slice(view.starts[agent], view.starts[agent + 1])
@@ -76,7 +82,7 @@ def fates_of(experiment: Experiment, view: RoundView, agent: int) -> list[list[F
             float(view.means[agent, arm]),
             view.told_pulls[reports, arm],
             view.told_means[reports, arm],
-            parts.f,
+            f_of(experiment, view, agent),
             float(view.kappas[agent]),
             view.time,
             max(0, view.expected[agent] - int((view.told_pulls[reports, arm] > 0.0).sum())),
@@ -120,7 +126,7 @@ def step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, 
         "agent": agent,
         "lies": me < experiment.byzantine,
         "time": view.time,
-        "f": parts.f,
+        "f": f_of(experiment, view, me),
         "kappa": float(view.kappas[me]),
         "consistency": parts.filter.consistency,
         "worth": parts.policy.worth,

@@ -16,7 +16,7 @@ from byzmab.core.errors import BadInput
 from byzmab.dashboard.lab.examples import examples
 from byzmab.dashboard.lab.playing import Playing, announce
 from byzmab.dashboard.lab.round_view import step
-from byzmab.dashboard.lab.setup import describe, read_setup, usual
+from byzmab.dashboard.lab.setup import describe, first_view, read_setup, usual
 from byzmab.dashboard.pages import make_site, page
 from byzmab.simulation.catalogue import catalogue
 from byzmab.simulation.experiment import PLUGINS
@@ -72,7 +72,9 @@ def _menu() -> bytes:
     """All that can be chosen, as JSON."""
     kinds = {kind: entries for kind, entries in catalogue().items() if kind != "graph"}
     kinds["graph"] = {name: entry for name, entry in catalogue()["graph"].items() if name in PLUGINS["graph"].entries}
-    return json.dumps({"about": ABOUT, "usual": usual(), "kinds": kinds, "examples": examples()}).encode()
+    return json.dumps(
+        {"about": ABOUT, "usual": usual(), "first": first_view(), "kinds": kinds, "examples": examples()}
+    ).encode()
 
 
 def make_app() -> Litestar:

@@ -4,7 +4,9 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from byzmab.core import recommended
 from byzmab.core.errors import BadInput, unknown
+from byzmab.core.liars import f_as_given
 from byzmab.simulation.assumptions import too_few_neighbours, too_many_liars
 from byzmab.simulation.experiment import PLUGINS, Experiment
 from byzmab.simulation.files import to_toml
@@ -75,6 +77,11 @@ def usual() -> dict[str, str]:
     return {name: "" if value is None else to_text(value) for name, value in values.items()}
 
 
+def first_view() -> dict[str, str]:
+    """The set-up that is shown first: the recommended one."""
+    return {"f": recommended.F, "filter": recommended.FILTER, "policy": recommended.POLICY}
+
+
 def command_of(experiment: Experiment) -> str:
     """The line that plays the experiment in a shell."""
     words = ["byzmab", "simulate"]
@@ -92,7 +99,7 @@ def describe(experiment: Experiment) -> dict[str, Any]:
         "arms": parts.arms,
         "means": parts.means,
         "byzantine": experiment.byzantine,
-        "f": parts.f,
+        "f": f_as_given(parts.f),
         "horizon": experiment.horizon,
         "runs": experiment.runs,
         "words": [word for word in experiment.algorithm_in_words() if word != "-"],

@@ -17,7 +17,7 @@ const GROUPS = [
 ];
 const MORE = ["algorithm", "rewards", "memory", "subset", "epoch", "delay", "seed", "record"];
 const CHOICES = ["graph", "attack", "filter", "policy", "algorithm"]; // a name, and perhaps parameters behind a colon
-const NUMBERS = ["agents", "byzantine", "f", "horizon", "runs", "memory", "subset", "epoch", "delay", "seed", "record"];
+const NUMBERS = ["agents", "byzantine", "horizon", "runs", "memory", "subset", "epoch", "delay", "seed", "record"];
 
 export class Form {
   // `changed(settings)` is called with the settings that are not as usual, after every edit.

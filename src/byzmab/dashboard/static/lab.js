@@ -211,6 +211,10 @@ async function begin() {
   });
   offerExamples(menu.examples);
   wire();
+  if (!location.hash) { // the first view: what we recommend
+    setups.load([{ label: "", settings: menu.first }]);
+    keepAddress();
+  }
   readAddress();
   loadPlotly().catch((error) => refuse(error)); // early, so that the first curve need not wait
 }

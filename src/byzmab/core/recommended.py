@@ -1,0 +1,9 @@
+"""The setting that we recommend, in one place: what nodes, `byzmab network` and the lab's first view use."""
+
+from typing import Final
+
+AUTO: Final = "auto"  # of f: as many liars as the guarantee allows for the neighbours there are
+
+FILTER = "guarded"
+POLICY = "ucb:0.2"
+F = AUTO

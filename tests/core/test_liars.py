@@ -1,0 +1,91 @@
+"""f that is not known: as many as the guarantee allows for the neighbours there are."""
+
+import numpy as np
+import pytest
+
+from byzmab import Agent, BadInput, Experiment, Report
+from byzmab.core.liars import f_as_given, f_for, most_allowed
+from byzmab.core.recommended import AUTO
+from byzmab.simulation.assumptions import f_of_agents, too_few_neighbours, too_many_liars
+from byzmab.simulation.settings import from_text
+
+HONEST = Report(np.full(3, 5.0), np.array([0.2, 0.5, 0.4]))
+
+
+def heard_by(agent, count):
+    for sender in range(count):
+        agent.hear(sender, HONEST)
+    return agent
+
+
+@pytest.mark.parametrize("neighbours", range(40))
+def test_the_most_liars_are_those_that_3f_plus_1_neighbours_stand(neighbours):
+    f = most_allowed(neighbours)
+    assert f == 0 or 3 * f + 1 <= neighbours
+    assert 3 * (f + 1) + 1 > neighbours
+
+
+def test_an_agent_counts_the_neighbours_it_expects_or_hears():
+    assert [heard_by(Agent(3, f=AUTO), count).f for count in (0, 3, 4, 6, 7, 10)] == [0, 0, 1, 1, 2, 3]
+    assert heard_by(Agent(3, f=AUTO, neighbours=10), 9).f == 3, "one of ten is silent"
+    assert heard_by(Agent(3, f=AUTO, neighbours=10), 6).f == 1, "more are away than could be liars: six are there"
+
+
+def test_neighbours_proven_to_lie_lower_f():
+    agent = heard_by(Agent(3, f=AUTO, neighbours=10), 9)
+    agent.expelled = 1
+    assert agent.f == 2
+    agent = heard_by(Agent(3, f=1), 3)
+    agent.expelled = 2
+    assert agent.f == 0
+
+
+def test_more_neighbours_away_than_f_are_not_taken_for_liars():
+    """Ten were expected and three are there, one of whom lies: with f = 2 it must not be believed."""
+    agent = Agent(3, f=2, filter="guarded", neighbours=10)
+    for arm in range(3):
+        agent.reward(arm, 0.5)
+    alone = agent.belief().estimates.tolist()
+    heard_by(agent, 3)
+    assert agent.belief().estimates.tolist() == alone
+
+
+def test_an_agent_is_saved_with_f_as_it_was_given():
+    agent = heard_by(Agent(3, f=AUTO, neighbours=7), 7)
+    again = Agent.from_json(agent.to_json())
+    assert (again.f, again.to_json()) == (2, agent.to_json())
+
+
+def test_auto_is_filled_in_from_the_degrees_of_a_graph():
+    firms = Experiment(graph="firms", f=AUTO)
+    assert f_of_agents(firms).tolist() == [1] * 10
+    assert f_of_agents(Experiment(graph="star", agents=10, f=AUTO)).tolist() == [0] * 9 + [2]
+    assert f_of_agents(Experiment(graph="star", agents=10, f=3)).tolist() == [3] * 10
+
+
+def test_settings_and_warnings_speak_of_auto():
+    experiment = Experiment(f=AUTO, byzantine=3)
+    assert experiment.settings()["f"] == "auto"
+    assert too_many_liars(experiment).startswith("f = auto, here 2, is too small: 7 normal agents hear up to 3")
+    assert too_few_neighbours(experiment) is None
+    assert too_many_liars(experiment.but(byzantine=2)) is None
+
+
+@pytest.mark.parametrize("wrong", ["most", -1, 1.5, True])
+def test_what_is_no_f_is_refused(wrong):
+    for make in (lambda: Experiment(f=wrong), lambda: Agent(3, f=wrong)):
+        with pytest.raises(
+            BadInput, match=f"f {wrong!r} is not allowed; allowed: a whole number from 0 to .*, or auto"
+        ):
+            make()
+
+
+def test_a_flag_takes_a_number_or_auto():
+    assert (from_text("f", "2"), from_text("f", "auto")) == (2, "auto")
+    with pytest.raises(BadInput, match="f 'many' is not allowed; allowed: a whole number, or auto"):
+        from_text("f", "many")
+
+
+def test_a_given_f_stays_as_it_is():
+    assert [f_for(f, 100) for f in (0, 2)] == [0, 2]
+    assert f_as_given(2) == 2
