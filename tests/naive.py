@@ -392,18 +392,32 @@ class Liars:
         return sorted(xj for _, xj in (step_a(self.n[i][k], heard, self.kappas[i]) if self.step_a else heard))
 
     def crafted(self, liar, i, k, A):
-        given = [float(number) for number in self.parameter.split(",")] if self.parameter else []
-        parameters = [*given, *[-1, -1, -1, 1, 1, 1, 1, -1, 1, 0, 0][len(given) :]]
-        places, counts, (share, spared, spared_count, isolate, switch) = parameters[:3], parameters[3:6], parameters[6:]
+        p = {"best": -1, "second": -1, "others": -1, "best_count": 1, "second_count": 1, "other_counts": 1}
+        p |= {"share": 1, "spared": -1, "spared_count": 1, "isolate": 0, "switch": 0, "errors": 0, "common": 0}
+        p |= {"best_share": 1, "pause": 0, "resume": 0, "target": 0}
+        names = list(p)
+        for position, part in enumerate(self.parameter.split(",") if self.parameter else []):
+            name, equals, value = part.partition("=")
+            p[name if equals else names[position]] = float(value if equals else name)
         second = max((j for j in range(self.M) if j != self.best), key=lambda j: self.mu[j])
-        standing = {self.best: 0, second: 1}.get(k, 2)
-        place, count, from_above = places[standing], counts[standing], k != self.best
+        standing = {self.best: "best", second: "second"}.get(k, "others")
+        if standing not in [("best", "second", "others"), ("best",), ("second",), ("best", "second")][int(p["target"])]:
+            return self.n[liar][k], self.x[liar][k]
+        n = self.n[i][k]
+        if p["common"]:
+            A, n = sorted(self.x[j][k] for j in range(self.B, self.N)), max(self.n[j][k] for j in range(self.B, self.N))
+        share = p["best_share" if k == self.best else "share"]
         met = math.floor((i + k + 1) * share + 1e-9) - math.floor((i + k) * share + 1e-9)
-        if k != self.best and self.t < switch and not met:
-            place, count, from_above = spared, spared_count, False
-        if k != self.best and len(A) < isolate:
+        struck = (met or self.t >= p["switch"] or p["common"]) and not p["pause"] <= self.t < p["resume"]
+        place = p[standing if struck else "spared"]
+        count = p["spared_count" if not struck else "other_counts" if standing == "others" else standing + "_count"]
+        from_above = (k != self.best) == bool(struck)
+        if k != self.best and len(A) < p["isolate"]:
             count = 0
-        count *= self.n[i][k] + 1
+        count *= n + 1
+        if p["errors"]:
+            error = place * 0.5 / math.sqrt(max(n if p["errors"] == 1 else count, 1))
+            return count, min(max(self.mu[k] + (error if from_above else -error), 0.0), 1.0)
         end = 1.0 if from_above else 0.0
         if place <= -1:
             return count, end

@@ -28,6 +28,32 @@ def test_a_search_leaves_an_attack_that_simulate_accepts(tmp_path):
         assert f"{printed['fresh']['attacks'][name]['excess']['difference']:+.2f}" in table
 
 
+def test_all_filters_are_shown_in_a_table_of_eighty_columns(tmp_path):
+    sizes = ["--horizon", "100", "--runs", "3", "--trials", "4", "--search-runs", "1", "--restarts", "1"]
+    printed = json.loads(byzmab("attack", "search", "--all-filters", *sizes, "--json", cwd=tmp_path).stdout)
+    rows = {(row["filter"], row["policy"]): row for row in printed["worst_cases"]}
+    assert ("guarded", "ucb:0.2") in rows
+    assert ("trimmed", "ucb") in rows
+    assert all(filter != "solo" for filter, _ in rows)
+    assert json.loads((tmp_path / "attack/worst-cases.json").read_text()) == printed["worst_cases"]
+    assert (tmp_path / "attack/guarded-ucb-0.2/found.py").exists()
+    lines = byzmab("attack", "search", "--all-filters", *sizes, cwd=tmp_path).stdout.splitlines()
+    table = [line for line in lines if "crafted" not in line]
+    assert max(map(len, table)) <= 80
+    for (filter, policy), row in rows.items():
+        line = next(line for line in table if f" {filter} " in line and f" {policy} " in line)
+        for key in ("solo", "named", "found"):
+            assert f"{row[key]['regret']['mean']:.1f} ±" in line
+        assert row["named"]["attack"] in line
+        assert f"{filter} {policy}: {row['found']['attack']}" in lines
+
+
+def test_all_filters_are_played_with_the_policy_given(tmp_path):
+    sizes = ["--horizon", "20", "--runs", "2", "--trials", "3", "--search-runs", "1"]
+    done = byzmab("attack", "search", "--all-filters", "--policy", "greedy", *sizes, "--json", cwd=tmp_path)
+    assert {row["policy"] for row in json.loads(done.stdout)["worst_cases"]} == {"greedy"}
+
+
 def test_the_settings_may_come_from_a_file(tmp_path):
     (tmp_path / "e.toml").write_text('horizon = 100\nruns = 2\narms = [0.9, 0.1]\nout = "here"\nworkers = 1\n')
     byzmab("attack", "search", "e.toml", "--trials", "3", "--search-runs", "1", cwd=tmp_path)
@@ -66,7 +92,12 @@ def test_control_c_leaves_the_worst_so_far(tmp_path):
         (["--search-runs", "0"], "search runs 0"),
         (["--runs", "1"], "runs 1"),
         (["--optimizer", "tpi"], "did you mean 'tpe'"),
+        (["--goal", "regrets"], "did you mean 'regret'"),
+        (["--lock-in", "-1"], "lock-in -1.0"),
+        (["--restarts", "0"], "restarts 0"),
         (["--byzantine", "0"], "byzantine 0"),
+        (["--all-filters", "--runs", "1"], "runs 1"),
+        (["--all-filters", "--policy", "gredy"], "did you mean 'greedy'"),
         (["--filter", "solo"], "filter 'solo'"),
         (["--filter", "poold"], "did you mean 'pooled'"),
         (["--trails", "9"], "--trails"),

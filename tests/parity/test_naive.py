@@ -106,6 +106,13 @@ def test_every_setting_is_played_as_transcribed(settings, graph, attack):
         "crafted:-1,9,0,0.5,0.6,2,0.5,-0.5,0.8",
         "crafted:0,-1,-1,1,0,0.1,0.333,1.5,0.2,4,60",
         "crafted:-1,-1,-1,1,1,1,0,0.7,1,3,1000",
+        "crafted:1,2,0.5,errors=1,spared=0,share=0.5,switch=60,best_share=0.3",
+        "crafted:2,1,-1,0.5,2,1,errors=2,pause=20,resume=50",
+        "crafted:0.5,-0.3,1,isolate=4,common=1,spared=1.5,pause=10,resume=40",
+        "crafted:2,1.5,2,errors=2,common=1",
+        "crafted:0.5,-1,target=2",
+        "crafted:0.5,0.2,target=1,best_share=0.5,switch=1000",
+        "crafted:0.5,0.2,target=3",
     ],
 )
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 A lie on an arm is a *place* among the honest means that the receiver hears and finds consistent, counted from
 the harmful end, which is the low end on the best arm and the high end elsewhere: 0 is the most harmful of them, 1
 the next, and so on to the last; −1 is the end of the scale, 0 or 1; what lies between two places is interpolated.
-So lies follow what survives the trimming, whatever the arms. `extreme`, `adaptive` and `starve` are members.
+So lies follow what survives the trimming, whatever the arms. With `errors` a lie is a number of standard errors off
+the true mean instead, towards the harmful end. `extreme`, `adaptive` and `starve` are members.
 """
 
 import math
@@ -16,13 +17,17 @@ from byzmab.core.report import Floats, Report, Words
 from byzmab.core.sorting import sort
 
 END = -1.0  # the place at the end of the scale
+SIGMA = 0.5  # the largest standard deviation of rewards in [0, 1]
 ROUNDING = 1e-9  # so that a share of 1/3 meets every third receiver in spite of rounding
 BEST, SECOND, OTHERS = range(3)  # the standing of an arm
+PLACES, RECEIVERS_ERRORS, SENDERS_ERRORS = range(3)  # how a lie is measured
+ALL_ARMS, BEST_ONLY, SECOND_ONLY, BEST_AND_SECOND = range(4)  # targets
 # where the parameters are: places, then counts, of the three standings, then these
-SHARE, SPARED, SPARED_COUNT, ISOLATE, SWITCH = range(6, 11)
+SHARE, SPARED, SPARED_COUNT, ISOLATE, SWITCH, ERRORS, COMMON, BEST_SHARE, PAUSE, RESUME, TARGET = range(6, 17)
 # rows of the scratch table
 HONEST, MEANS, PULLS, MEMO = range(4)
 TIME, RECEIVER, SECOND_ARM = range(3)  # columns of MEMO
+EVERYONE = -1  # the receiver of a lie that all are told
 
 
 @compiled
@@ -39,15 +44,33 @@ def mean_at(place: float, honest: Floats, upwards: bool) -> float:
 
 
 @compiled
+def mean_off(truth: float, errors: float, count: float, upwards: bool) -> float:
+    """The mean so many standard errors, of that many pulls, off the truth; the end of the scale is not passed."""
+    off = errors * SIGMA / math.sqrt(max(count, 1.0))
+    return min(max(truth + off if upwards else truth - off, 0.0), 1.0)
+
+
+@compiled
 def is_struck(world: World, receiver: int, arm: int, params: Floats) -> bool:
-    """Whether a receiver is told the harmful lie on an arm: a share of them until the switch, then everyone.
+    """Whether a receiver is told the harmful lie on an arm: nobody in the pause, a share until the switch, then all.
 
     The share is spread evenly, and shifted by one from arm to arm, so that each arm has others to strike.
     """
-    if arm == world.best or world.time >= params[SWITCH]:
+    if params[PAUSE] <= world.time < params[RESUME]:
+        return False
+    if world.time >= params[SWITCH] or receiver == EVERYONE:
         return True
-    before = (receiver + arm) * params[SHARE] + ROUNDING
-    return bool(math.floor(before + params[SHARE]) > math.floor(before))
+    share = params[BEST_SHARE] if arm == world.best else params[SHARE]
+    before = (receiver + arm) * share + ROUNDING
+    return bool(math.floor(before + share) > math.floor(before))
+
+
+@compiled
+def is_target(standing: int, target: float) -> bool:
+    """Whether there is a lie on arms of a standing; on others liars report their own tally."""
+    if target == ALL_ARMS:
+        return True
+    return (standing == BEST and target != SECOND_ONLY) or (standing == SECOND and target != BEST_ONLY)
 
 
 @compiled
@@ -61,48 +84,84 @@ def start_run(world: World, params: Floats, scratch: Floats, rng: Words) -> None
 
 
 @compiled
+def gather(world: World, receiver: int, arm: int, out: Floats) -> int:
+    """The honest means that a lie to a receiver follows, all of them for one to everyone; return their number."""
+    if receiver != EVERYONE:
+        return gather_honest(world, receiver, arm, out)
+    normal = world.pulls.shape[0] - world.byzantine
+    for agent in range(normal):
+        out[agent] = world.means[world.byzantine + agent, arm]
+    return int(normal)
+
+
+@compiled
+def pulls_of(world: World, receiver: int, arm: int) -> float:
+    """The count that a lie is measured by: the receiver's, the largest of a normal agent for one to everyone."""
+    if receiver != EVERYONE:
+        return float(world.pulls[receiver, arm])
+    most = 0.0
+    for agent in range(world.byzantine, world.pulls.shape[0]):
+        most = max(most, world.pulls[agent, arm])
+    return most
+
+
+@compiled
 def craft(world: World, receiver: int, arm: int, params: Floats, scratch: Floats) -> None:
-    """Write down what all liars tell a receiver on an arm; NaN for a mean where no honest one is there to follow."""
+    """Write down what all liars tell a receiver on an arm; NaN for what each of them reports of its own tally."""
     standing = BEST if arm == world.best else SECOND if arm == scratch[MEMO, SECOND_ARM] else OTHERS
-    upwards = standing != BEST
+    if not is_target(standing, params[TARGET]):
+        scratch[PULLS, arm], scratch[MEANS, arm] = math.nan, math.nan
+        return
     place, times = params[standing], params[3 + standing]
-    if not is_struck(world, receiver, arm, params):
-        upwards, place, times = False, params[SPARED], params[SPARED_COUNT]
-    scratch[MEANS, arm] = 1.0 if upwards else 0.0  # the end of the scale
-    if place > END or params[ISOLATE] > 0.0:
-        honest = scratch[HONEST]
-        count = gather_honest(world, receiver, arm, honest)
-        if standing != BEST and count < params[ISOLATE]:
-            times = 0.0
-        if place > END:
-            sort(honest[:count])
-            scratch[MEANS, arm] = mean_at(place, honest[:count], upwards) if count > 0 else math.nan
-    scratch[PULLS, arm] = times * (world.pulls[receiver, arm] + 1.0)
+    struck = is_struck(world, receiver, arm, params)
+    if not struck:
+        place, times = params[SPARED], params[SPARED_COUNT]
+    upwards = (standing != BEST) == struck  # the spared are told the contrary
+    follows = params[ERRORS] == PLACES and place > END
+    n, honest, count = pulls_of(world, receiver, arm), scratch[HONEST], 0
+    if follows or params[ISOLATE] > 0.0:
+        count = gather(world, receiver, arm, honest)
+    if standing != BEST and count < params[ISOLATE]:
+        times = 0.0
+    claimed = times * (n + 1.0)
+    if params[ERRORS] != PLACES:
+        known = n if params[ERRORS] == RECEIVERS_ERRORS else claimed
+        mean = mean_off(world.true_means[arm], place, known, upwards)
+    elif follows:
+        sort(honest[:count])
+        mean = mean_at(place, honest[:count], upwards) if count > 0 else math.nan
+    else:
+        mean = 1.0 if upwards else 0.0  # the end of the scale
+    scratch[PULLS, arm], scratch[MEANS, arm] = claimed, mean
 
 
 @compiled
 def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Report) -> None:
     """The crafted report; all liars tell one receiver the same, so the first of them writes it down for the others."""
-    known = scratch[MEMO, TIME] == world.time + 1 and scratch[MEMO, RECEIVER] == receiver
-    scratch[MEMO, TIME], scratch[MEMO, RECEIVER] = world.time + 1, receiver
+    whom = EVERYONE if params[COMMON] > 0.0 else receiver
+    known = scratch[MEMO, TIME] == world.time + 1 and scratch[MEMO, RECEIVER] == whom
+    scratch[MEMO, TIME], scratch[MEMO, RECEIVER] = world.time + 1, whom
     for arm in range(report.pulls.size):
         if not known:
-            craft(world, receiver, arm, params, scratch)
-        mean = scratch[MEANS, arm]
-        report.pulls[arm] = scratch[PULLS, arm]
+            craft(world, whom, arm, params, scratch)
+        pulls, mean = scratch[PULLS, arm], scratch[MEANS, arm]
+        report.pulls[arm] = world.pulls[sender, arm] if math.isnan(pulls) else pulls
         report.means[arm] = world.means[sender, arm] if math.isnan(mean) else mean
 
 
 @dataclass(frozen=True)
 class Crafted(Attack):
-    """Lies placed among the honest means, as parameters say; the family of `byzmab attack search`."""
+    """Lies among the honest means, or at so many standard errors, as parameters say; the family of attack search."""
 
     parameters = (
-        "crafted:best,second,others,best_count,second_count,other_counts,share,spared,spared_count,isolate,switch, as "
-        "many of them as wanted; -1,-1,-1,1,1,1,1,-1,1,0,0, which is extreme, if not given. Places on the best, the "
-        "second best and the other arms, -1 or more; counts, multiples of the receiver's plus one, 0 or more; the "
-        "share struck, in [0, 1]; place and count for the spared; honest reports below which it is silent, and the "
-        "round of the switch: whole numbers of 0 or more"
+        "crafted:best,second,others,best_count,second_count,other_counts,share,spared,spared_count,isolate,switch,"
+        "errors,common,best_share,pause,resume,target, as many of them as wanted; -1,-1,-1,1,1,1,1,-1,1,0,0,0,0,1,0,0,"
+        "0, which is extreme, if not given. Places on the best, the second best and the other arms, -1 or more, or "
+        "with errors 1 or 2 the receiver's or the sender's standard errors off the truth; counts, multiples of the "
+        "receiver's plus one, 0 or more; the share struck, in [0, 1]; place and count for the spared; honest reports "
+        "below which it is silent, and the round of the switch: whole numbers of 0 or more; common 1 for one report to "
+        "everyone; the share struck on the best arm; the rounds of a pause and of its end; target 0 for all arms, 1 "
+        "the best, 2 the second best, 3 both"
     )
     start_run = staticmethod(start_run)
     lie = staticmethod(lie)
@@ -117,12 +176,27 @@ class Crafted(Attack):
     spared_count: float = 1.0
     isolate: int = 0  # silent on arms other than the best where fewer honest reports than this are consistent
     switch: int = 0  # the round from which on everyone is struck
+    errors: int = PLACES  # a lie is measured in places, or in the receiver's or the sender's standard errors
+    common: int = 0  # 1: no equivocation; n is then the largest count of a normal agent
+    best_share: float = 1.0  # of the receivers who are struck on the best arm before the switch
+    pause: int = 0  # the round from which on nobody is struck,
+    resume: int = 0  # and that from which on it goes on as before
+    target: int = ALL_ARMS  # which arms are lied about; on the others liars report their own tally
 
     def __post_init__(self) -> None:
         places = self.best, self.second, self.others, self.spared
         counts = self.best_count, self.second_count, self.other_counts, self.spared_count
-        finite = all(END <= place < math.inf for place in places) and all(0.0 <= count < math.inf for count in counts)
-        if not (finite and 0.0 <= self.share <= 1.0 and self.isolate >= 0 and self.switch >= 0):
+        least = END if self.errors == PLACES else -math.inf
+        allowed = (
+            all(least <= place < math.inf and place > -math.inf for place in places)
+            and all(0.0 <= count < math.inf for count in counts)
+            and all(0.0 <= share <= 1.0 for share in (self.share, self.best_share))
+            and min(self.isolate, self.switch, self.pause, self.resume) >= 0
+            and self.errors in (PLACES, RECEIVERS_ERRORS, SENDERS_ERRORS)
+            and self.common in (0, 1)
+            and ALL_ARMS <= self.target <= BEST_AND_SECOND
+        )
+        if not allowed:
             raise self.misunderstood(self.to_text())
 
     def scratch_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:

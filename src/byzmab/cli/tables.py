@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from byzmab.paper.reproduction import FigureData
     from byzmab.search.judge import Judgement
     from byzmab.search.search import Search
+    from byzmab.search.worst_cases import WorstCase
     from byzmab.simulation.result import Result
     from byzmab.sweep.data import SweepData
     from byzmab.tournament.standings import Score, Standings
@@ -134,7 +135,8 @@ def judgement_table(search: "Search", judgement: "Judgement") -> None:
         print(sentence)
     fresh = judgement.summary()
     title = f"regret per normal agent at the horizon, {fresh['runs']} runs on fresh seeds"
-    table = _table(title, ("attack",), ("regret", "stderr", "found exceeds it by", "95 % interval"))
+    locked = f"above {fresh['lock_in']:.0f}"
+    table = _table(title, ("attack",), ("regret", "stderr", "found exceeds it by", "95 % interval", locked))
     for name, row in fresh["attacks"].items():
         excess = row.get("excess")
         told = (
@@ -142,8 +144,33 @@ def judgement_table(search: "Search", judgement: "Judgement") -> None:
             if excess is None
             else (f"{excess['difference']:+.2f}", "{low:+.2f} to {high:+.2f}".format(**excess))
         )
-        table.add_row(name, _number(row["regret"]["mean"]), _number(row["regret"]["stderr"]), *told)
+        runs = str(row["locked"]["runs"])
+        table.add_row(name, _number(row["regret"]["mean"]), _number(row["regret"]["stderr"]), *told, runs)
     _print(table)
+
+
+def _with_error(regret: Mapping[str, float]) -> str:
+    """A mean and its standard error, without decimals where these would say nothing."""
+    digits = 0 if regret["mean"] >= 100.0 else 1
+    return f"{regret['mean']:.{digits}f} ±{regret['stderr']:.{digits}f}"
+
+
+def worst_cases_table(cases: "Sequence[WorstCase]") -> None:
+    """Print the worst cases of all filters, and the found attacks in full."""
+    rows = [case.summary() for case in cases]
+    runs = cases[0].judgement.found.experiment.runs
+    title = f"worst regret, {runs} runs on fresh seeds, and how many of them locked in"
+    table = _table(title, ("filter", "policy"), ("solo", "worst with a name", "worst found", "locked"))
+    for row in rows:
+        told = {key: _with_error(row[key]["regret"]) for key in ("solo", "named", "found")}
+        locked = f"{row['named']['locked']['runs']}, {row['found']['locked']['runs']}"
+        hurts = row["found_above_solo"]["low"] > 0.0
+        found = f"[red]{told['found']}[/]" if hurts else told["found"]
+        named = f"{row['named']['attack']} {told['named']}"
+        table.add_row(row["filter"], row["policy"], told["solo"], named, found, locked)
+    _print(table)
+    for row in rows:
+        print(f"{row['filter']} {row['policy']}: {row['found']['attack']}")
 
 
 def show_network(summary: Mapping[str, Any]) -> None:

@@ -8,12 +8,14 @@ from typing import Any
 from byzmab.attacks import ATTACKS
 from byzmab.attacks.crafted import Crafted
 from byzmab.core.errors import BadInput
-from byzmab.search.search import Search
+from byzmab.search import goals
+from byzmab.search.search import Search, alone_of
 from byzmab.simulation.compare import Comparison, compare
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import Result
 from byzmab.simulation.run import simulate
-from byzmab.simulation.statistics import describe
+from byzmab.simulation.statistics import describe, share_interval
+from byzmab.sweep.store import ResultStore
 
 FRESH = 1  # added to the seed of the search: other streams, without any draw in common
 FOUND, ALONE = "found", "solo"
@@ -26,11 +28,24 @@ class Judgement:
     """Results of the found attack, of every other and of being alone, all on the same fresh seeds."""
 
     results: dict[str, Result]  # FOUND first, the others from strong to weak, ALONE last
+    lock_in: float  # the network regret above which a run locked in
 
     @property
     def found(self) -> Result:
         """What the found attack does."""
         return self.results[FOUND]
+
+    @property
+    def worst_named(self) -> str:
+        """The attack with the largest regret among those with a name."""
+        return next(name for name in self.results if name != FOUND)
+
+    def locked(self, name: str) -> dict[str, Any]:
+        """How many runs locked in, their share, and its 95 % interval."""
+        result = self.results[name]
+        count, runs = goals.locked(result, self.lock_in), result.experiment.runs
+        low, high = share_interval(count, runs)
+        return {"runs": count, "share": count / runs, "low": low, "high": high}
 
     def excess(self, name: str) -> Comparison:
         """How far regret under the found attack exceeds another one."""
@@ -39,18 +54,24 @@ class Judgement:
     def summary(self) -> dict[str, Any]:
         """Plain numbers: regret by name, and by how much that of the found attack exceeds it."""
         experiment = self.found.experiment
-        rows = {name: {"regret": _numbers(result)} for name, result in self.results.items()}
+        rows = {name: {"regret": numbers(result), "locked": self.locked(name)} for name, result in self.results.items()}
         for name in rows:
             if name != FOUND:
                 rows[name]["excess"] = asdict(self.excess(name))
-        return {"seed": experiment.seed, "runs": experiment.runs, "attacks": rows}
+        return {"seed": experiment.seed, "runs": experiment.runs, "lock_in": self.lock_in, "attacks": rows}
 
 
-def judge(search: Search, progress: Progress | None = None, workers: int | None = None) -> Judgement:
+def judge(
+    search: Search,
+    progress: Progress | None = None,
+    workers: int | None = None,
+    store: ResultStore | None = None,
+) -> Judgement:
     """Play the found attack and all others on the runs of the experiment, with fresh seeds."""
     check_judged(search.experiment)
     experiment = search.experiment.but(seed=search.experiment.seed + FRESH)
     contest = _contestants(experiment, search.attack)
+    play = simulate if store is None else store.get
     results: dict[str, Result] = {}
     for name, contestant in contest.items():
         if progress is not None:
@@ -58,9 +79,11 @@ def judge(search: Search, progress: Progress | None = None, workers: int | None 
         with warnings.catch_warnings():
             if results:
                 warnings.simplefilter("ignore")  # once is enough
-            results[name] = simulate(contestant, workers=workers)
-    between = sorted(contest.keys() - {FOUND, ALONE}, key=lambda name: -_numbers(results[name])["mean"])
-    return Judgement({name: results[name] for name in (FOUND, *between, ALONE)})
+            results[name] = play(contestant, workers=workers)
+    others = (name for name in contest if name not in (FOUND, ALONE))
+    between = sorted(others, key=lambda name: -numbers(results[name])["mean"])  # ties in the order of the registry
+    ordered = {name: results[name] for name in (FOUND, *between, ALONE)}
+    return Judgement(ordered, goals.threshold(results[ALONE], search.lock_in))
 
 
 def check_judged(experiment: Experiment) -> None:
@@ -74,9 +97,9 @@ def _contestants(experiment: Experiment, found: Crafted) -> dict[str, Experiment
     others = {name: name for name, entry in ATTACKS.entries.items() if entry is not Crafted}
     own = experiment.settings()["attack"]
     contest = {FOUND: found, **others, own: experiment.attack}
-    alone = experiment.but(filter="solo", algorithm="resilient", attack="none")
-    return {name: experiment.but(attack=attack) for name, attack in contest.items()} | {ALONE: alone}
+    return {name: experiment.but(attack=attack) for name, attack in contest.items()} | {ALONE: alone_of(experiment)}
 
 
-def _numbers(result: Result) -> dict[str, float]:
+def numbers(result: Result) -> dict[str, float]:
+    """Mean, standard deviation and standard error of the regret at the horizon."""
     return {key: value for key, value in describe(result.network_regret[:, -1]).items() if key != "runs"}

@@ -11,9 +11,10 @@ from byzmab.attacks.crafted import Crafted
 from byzmab.search.judge import ALONE, FOUND, Judgement
 from byzmab.search.search import Search
 from byzmab.search.words import in_words
+from byzmab.search.worst_cases import WorstCase
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.figure import STYLES, draw_band, dress, new_axes
-from byzmab.simulation.files import in_place, save_figure
+from byzmab.simulation.files import in_place, make_directory, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,14 +62,27 @@ def save_search(search: Search, directory: str | Path, judgement: Judgement | No
     return files
 
 
+def save_worst_cases(cases: list[WorstCase], directory: str | Path) -> list[Path]:
+    """Write worst-cases.json, and what each search found to a folder of its own; the files written."""
+    directory = Path(directory)
+    files = []
+    for case in cases:
+        folder = make_directory(directory / "-".join(case.contestant).replace(":", "-").replace("/", "-"))
+        files.append(save_search(case.search, folder, case.judgement)[0])
+    with in_place(directory / "worst-cases.json") as path:
+        path.write_text(json.dumps([case.summary() for case in cases], indent=2), encoding="utf-8")
+    return [*files, directory / "worst-cases.json"]
+
+
 def plugin_of(search: Search) -> str:
     """The source of a plug-in file with the attack that was found."""
     attack, experiment, trials = search.attack, search.experiment, len(search.trials)
     against = _against(experiment)
     settings = ", ".join(f"{name} = {value!r}" for name, value in _settings(experiment).items())
     how = (
-        f"The largest regret, {search.best.regret:.1f} after {experiment.horizon} rounds, in {trials} trials of "
-        f"{search.runs} runs each, optimizer {search.optimizer}, seed {experiment.seed}. The experiment: {settings}."
+        f"Regret {search.best.regret:.1f} after {experiment.horizon} rounds, the worst by the goal {search.goal} in "
+        f"{trials} trials of {search.runs} runs each, optimizer {search.optimizer}, {search.restarts} restarts, seed "
+        f"{experiment.seed}. The experiment: {settings}."
     )
     return PLUGIN.format(
         title=f"an attack on {against}, made by byzmab attack search",
@@ -93,12 +107,16 @@ def summary(search: Search, judgement: Judgement | None = None) -> dict[str, Any
             "about": in_words(attack, experiment),
         },
         "search": {
+            "goal": search.goal,
+            "lock_in": search.lock_in,
             "optimizer": search.optimizer,
+            "restarts": search.restarts,
             "seed": experiment.seed,
             "runs": search.runs,
             "trials": len(search.trials),
             "interrupted": search.interrupted,
             "regret": search.best.regret,
+            "worth": search.best.worth,
             "known": search.known,
             "regrets": [trial.regret for trial in search.trials],
             "seconds": search.seconds,

@@ -8,25 +8,30 @@ from typing import Any
 
 from byzmab.attacks.crafted import Crafted
 from byzmab.core.errors import BadInput
-from byzmab.search.optimizer import DEFAULT, Optimizer
+from byzmab.search import goals
+from byzmab.search.optimizer import DEFAULT, check_optimizer
+from byzmab.search.restarts import Restarts
 from byzmab.search.space import Space
 from byzmab.simulation.assumptions import CHECKS
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.result import Result
 from byzmab.simulation.run import check_workers, simulate
 from byzmab.sweep.store import ResultStore
 
 TRIALS = 300
 RUNS = 20  # of one trial
+RESTARTS = 4
 
 Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One attack tried, and the regret it caused on the runs of the search."""
+    """One attack tried, and what it did on the runs of the search."""
 
     attack: Crafted
     regret: float
+    worth: float  # by the goal of the search; the regret itself where that is the goal
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,9 @@ class Search:
     experiment: Experiment
     runs: int  # of one trial
     optimizer: str
+    goal: str
+    restarts: int
+    lock_in: float | None  # the threshold that was given
     trials: tuple[Trial, ...]  # in their order
     known: dict[str, float]  # the regret of attacks known before, which are the first trials
     wanted: int  # how many trials there were to be; fewer were made where it was interrupted
@@ -43,8 +51,8 @@ class Search:
 
     @property
     def best(self) -> Trial:
-        """The trial with the largest regret."""
-        return max(self.trials, key=lambda trial: trial.regret)
+        """The trial that is worth most, by regret where the goal is another."""
+        return max(self.trials, key=lambda trial: (trial.worth, trial.regret))
 
     @property
     def attack(self) -> Crafted:
@@ -65,33 +73,69 @@ def search_attack(
     store: ResultStore | None = None,
     progress: Progress | None = None,
     workers: int | None = None,
+    goal: str = goals.DEFAULT,
+    restarts: int = RESTARTS,
+    lock_in: float | None = None,
 ) -> Search:
-    """Look for the crafted attack with the largest regret at the horizon of an experiment.
+    """Look for the crafted attack that hurts an experiment most at its horizon.
 
-    Every trial plays the same `runs` runs, so that attacks meet the same luck. Attacks that are known come first, so
-    that nothing weaker than they is found. Ctrl-C ends the search with the best so far; with a store, the same search
-    called again goes on from there: it asks the same questions, and the store answers. `progress` is called with the
-    trials done, their total, and how things stand.
+    The goal is the largest `regret`, the smallest `gain` over solo of any normal agent, or the largest share of runs
+    that `lock-in`: with a regret above `lock_in`, or twice solo's mean. Every trial plays the same `runs` runs, so that
+    attacks meet the same luck. Attacks that are known come first, so that nothing weaker than they is found; then
+    `restarts` optimizers begin in different parts of the family. Ctrl-C ends the search with the best so far; with a
+    store, the same search called again goes on from there: it asks the same questions, and the store answers.
+    `progress` is called with the trials done, their total, and how things stand.
     """
     check_workers(workers)
     space = Space.of(experiment)
-    for name, value, least in (("trials", trials, len(space.known)), ("search runs", runs, 1)):
+    for name, value, least in (
+        ("trials", trials, len(space.known)),
+        ("search runs", runs, 1),
+        ("restarts", restarts, 1),
+    ):
         _check_whole(name, value, least)
-    chooser = Optimizer(space, optimizer, experiment.seed)
+    check_optimizer(optimizer)
+    goals.check_goal(goal)
+    goals.check_threshold(lock_in)
     began = time.perf_counter()
+    played = experiment.but(runs=runs, record=1)
     done: list[Trial] = []
     try:
-        while len(done) < trials:
-            attack = space.attack(chooser.ask())
-            done.append(Trial(attack, _regret(experiment.but(attack=attack, runs=runs, record=1), store, workers)))
-            chooser.tell(done[-1].regret)
+        alone = _play(alone_of(played), store, workers)
+        beside = goals.Beside(alone, goals.threshold(alone, lock_in))
+
+        def attempt(attack: Crafted) -> float:
+            """Play an attack and write it down; what it is worth."""
+            result = _play(played.but(attack=attack), store, workers)
+            done.append(Trial(attack, goals.regret(result, beside), goals.GOALS[goal](result, beside)))
             if progress is not None:
-                progress(len(done), trials, f"searching, regret {max(trial.regret for trial in done):.1f}")
+                worst = max(done, key=lambda trial: trial.worth)
+                progress(len(done), trials, f"searching, regret {worst.regret:.1f}")
+            return done[-1].worth
+
+        _explore(space, trials, Restarts(space, optimizer, experiment.seed, restarts), attempt)
     except KeyboardInterrupt:
         if not done:
             raise
     known = {name: trial.regret for name, trial in zip(space.known, done, strict=False)}
-    return Search(experiment, runs, optimizer, tuple(done), known, trials, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    return Search(experiment, runs, optimizer, goal, restarts, lock_in, tuple(done), known, trials, seconds)
+
+
+def alone_of(experiment: Experiment) -> Experiment:
+    """The same agents and policy with nobody to listen to."""
+    return experiment.but(filter="solo", algorithm="resilient", attack="none")
+
+
+def _explore(space: Space, trials: int, restarts: Restarts, attempt: Callable[[Crafted], float]) -> None:
+    """Try the starts, then what the restarts propose."""
+    starts = space.starts[:trials]
+    for branch, point in starts:
+        restarts.tried.append((branch, point, attempt(space.attack(branch, point))))
+    for branch, optimizer, number in restarts.turns(trials - len(starts)):
+        worth = attempt(space.attack(branch, optimizer.ask()))
+        optimizer.tell(worth)
+        restarts.told(number, worth)
 
 
 def _check_whole(name: str, value: Any, least: int) -> None:
@@ -99,10 +143,9 @@ def _check_whole(name: str, value: Any, least: int) -> None:
         raise BadInput(f"{name} {value!r} is not allowed; allowed: a whole number of at least {least}")
 
 
-def _regret(experiment: Experiment, store: ResultStore | None, workers: int | None) -> float:
-    """The mean regret of an experiment at its horizon."""
+def _play(experiment: Experiment, store: ResultStore | None, workers: int | None) -> Result:
+    """The result of an experiment, from the store if it is there."""
     with warnings.catch_warnings():
         for category in CHECKS:
             warnings.simplefilter("ignore", category)  # whoever judges what is found is told
-        play = simulate if store is None else store.get
-        return float(play(experiment, workers=workers).network_regret[:, -1].mean())
+        return (simulate if store is None else store.get)(experiment, workers=workers)

@@ -1,21 +1,58 @@
-"""The space that is searched: its coordinates, and the crafted attack that a point stands for."""
+"""The space that is searched: its branches, their coordinates, and the crafted attack that a point stands for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from byzmab.attacks.crafted import END, Crafted
+from byzmab.attacks.crafted import (
+    ALL_ARMS,
+    END,
+    PLACES,
+    RECEIVERS_ERRORS,
+    SECOND_ONLY,
+    SENDERS_ERRORS,
+    Crafted,
+)
 from byzmab.core.errors import BadInput
 from byzmab.core.liars import f_for
 from byzmab.simulation.experiment import Experiment
 
 Point = Mapping[str, float]  # one number for each coordinate
 
-PLACES = ("best", "second", "others", "spared")
+LIES = ("best", "second", "others", "spared")
 COUNTS = ("best_count", "second_count", "other_counts", "spared_count")
+RECEIVERS = ("share", "best_share", "isolate", "switch")  # what tells one receiver from another
+PAUSE = ("pause", "resume")
+UNAIMED = ("best", "others", "best_count", "other_counts", "best_share")  # what only the second best arm leaves out
 SILENT = -0.5  # the low end of counts: below 0 nothing is claimed, so that silence is easily found
 LOUD = 2.0  # the high end
 LOUDEST = 100.0  # what it stands for, as a multiple of the receiver's count
-NEVER = 1.25  # the high end of the switch, in horizons: above 1 it never comes
+NEVER = 1.25  # the high end of times, in horizons: above 1 they never come
+MOST_ERRORS = 6.0  # standard errors off the truth: no honest report is so far
+
+
+class Branch(NamedTuple):
+    """A part of the family that is searched by itself: what a lie is measured in, to whom, on which arms."""
+
+    errors: int = PLACES
+    common: int = 0
+    target: int = ALL_ARMS
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The parameters that matter in it."""
+        left_out = (RECEIVERS if self.common else ()) + (UNAIMED if self.target == SECOND_ONLY else ())
+        return tuple(name for name in (*LIES, *COUNTS, *RECEIVERS, *PAUSE) if name not in left_out)
+
+
+PLAIN = Branch()
+
+
+class Start(NamedTuple):
+    """Where a search begins: an attack that is known to hurt some filter."""
+
+    branch: Branch
+    point: Point
 
 
 @dataclass(frozen=True)
@@ -38,38 +75,66 @@ class Space:
             )
         return cls(f_for(parts.f, parts.agents - 1), parts.agents - experiment.byzantine, experiment.horizon)
 
-    @property
-    def bounds(self) -> dict[str, tuple[float, float]]:
-        """From where to where each coordinate goes."""
+    def bounds(self, branch: Branch) -> dict[str, tuple[float, float]]:
+        """From where to where each coordinate of a branch goes."""
         deepest = 2.0 * max(self.f, 1) + 1.0  # well behind the places that trimming takes
-        return {
-            **dict.fromkeys(PLACES, (END, deepest)),
+        every = {
+            **dict.fromkeys(LIES, (END, deepest if branch.errors == PLACES else MOST_ERRORS)),
             **dict.fromkeys(COUNTS, (SILENT, LOUD)),
-            "share": (0.0, 1.0),
+            **dict.fromkeys(("share", "best_share"), (0.0, 1.0)),
             "isolate": (0.0, float(self.normal)),
-            "switch": (0.0, NEVER),
+            **dict.fromkeys(("switch", *PAUSE), (0.0, NEVER)),
+        }
+        return {name: every[name] for name in branch.coordinates}
+
+    @property
+    def known(self) -> dict[str, Start]:
+        """Where attacks with a name lie that are members of the family."""
+        second = float(max(self.f, 1))
+        return {
+            "extreme": _start(PLAIN),
+            "adaptive": _start(PLAIN, best=second, second=second, others=second),
+            "starve": _start(PLAIN, **dict.fromkeys(COUNTS[:3], SILENT)),
         }
 
     @property
-    def known(self) -> dict[str, Point]:
-        """Where attacks that are known lie."""
-        nobody_spared = {"share": 1.0, "spared": END, "spared_count": 1.0, "isolate": 0.0, "switch": NEVER}
-        second = float(max(self.f, 1))
-        places, counts = PLACES[:3], COUNTS[:3]
-        return {
-            "extreme": dict.fromkeys(places, END) | dict.fromkeys(counts, 1.0) | nobody_spared,
-            "adaptive": dict.fromkeys(places, second) | dict.fromkeys(counts, 1.0) | nobody_spared,
-            "starve": dict.fromkeys(places, END) | dict.fromkeys(counts, SILENT) | nobody_spared,
-        }
-
-    def attack(self, point: Point) -> Crafted:
-        """The attack that a point stands for, with no more digits than can matter."""
-        return Crafted(
-            **{name: round(point[name], 3) for name in (*PLACES, "share")},
-            **{name: round(_times(point[name]), 3) for name in COUNTS},
-            isolate=round(point["isolate"]),
-            switch=round(point["switch"] * self.horizon),
+    def starts(self) -> tuple[Start, ...]:
+        """All starts, those with a name first, then one or two for every other thing that the family can do."""
+        silent = {"second_count": SILENT, "other_counts": SILENT}
+        errors = {"best": 1.5, "second": 1.5, "others": 1.5, "spared": 0.0}
+        return (
+            *self.known.values(),
+            _start(PLAIN, **silent),  # low on the best arm, silent elsewhere
+            _start(PLAIN, **silent, share=0.5),  # and half of the receivers told that the arms are poor
+            _start(PLAIN, best=0.5, second=0.5, others=0.5),  # between the honest
+            _start(Branch(RECEIVERS_ERRORS), **errors),
+            _start(Branch(SENDERS_ERRORS), **errors),
+            _start(Branch(common=1)),
+            _start(Branch(SENDERS_ERRORS, common=1), **errors),
+            _start(Branch(target=SECOND_ONLY), second=0.5),
+            _start(Branch(RECEIVERS_ERRORS, target=SECOND_ONLY), second=1.5, spared=0.0),
         )
+
+    def attack(self, branch: Branch, point: Point) -> Crafted:
+        """The attack that a point of a branch stands for, with no more digits than can matter."""
+        numbers = {name: round(point[name], 3) for name in (*LIES, "share", "best_share") if name in point}
+        counts = {name: round(_times(point[name]), 3) for name in COUNTS if name in point}
+        given: dict[str, Any] = {**numbers, **counts, **self._wholes(point), **branch._asdict()}
+        return Crafted(**given)
+
+    def _wholes(self, point: Point) -> dict[str, int]:
+        """The parameters that are whole numbers; a pause that ends before it begins is none."""
+        scales = {"isolate": 1, "switch": self.horizon}
+        found = {name: round(point[name] * scale) for name, scale in scales.items() if name in point}
+        pause, resume = (round(point[name] ** 3 * self.horizon) for name in PAUSE)  # many early rounds to choose from
+        return found | ({"pause": pause, "resume": resume} if pause < min(resume, self.horizon) else {})
+
+
+def _start(branch: Branch, **given: float) -> Start:
+    """A start of a branch; the harmful end of the scale to everyone all the time, where nothing else is given."""
+    usual = dict.fromkeys(LIES, END) | dict.fromkeys(COUNTS, 1.0)
+    usual |= {"share": 1.0, "best_share": 1.0, "isolate": 0.0, "switch": NEVER, "pause": 0.0, "resume": 0.0}
+    return Start(branch, {name: given.get(name, usual[name]) for name in branch.coordinates})
 
 
 def _times(loudness: float) -> float:

@@ -2,7 +2,16 @@
 
 from typing import NamedTuple
 
-from byzmab.attacks.crafted import END, Crafted
+from byzmab.attacks.crafted import (
+    ALL_ARMS,
+    BEST_AND_SECOND,
+    BEST_ONLY,
+    END,
+    PLACES,
+    RECEIVERS_ERRORS,
+    SECOND_ONLY,
+    Crafted,
+)
 from byzmab.simulation.experiment import Experiment
 
 
@@ -11,34 +20,85 @@ class End(NamedTuple):
 
     name: str
     beyond: str  # the end of the scale behind it
+    side: str  # of the true mean
 
 
-LOW, HIGH = End("smallest", "0"), End("largest", "1")
+LOW, HIGH = End("smallest", "0", "below"), End("largest", "1", "above")
+
+
+class Teller(NamedTuple):
+    """What is the same in all claims of an attack."""
+
+    errors: int  # what lies are measured in
+    unheard: float  # the multiple of n + 1 below which a report is surely inconsistent
+
+    def claim(self, place: float, times: float, end: End) -> str:
+        """A count and a mean."""
+        if times == 0.0:
+            return "is silent"
+        count = "n + 1" if times == 1.0 else f"{times:g} (n + 1)"
+        if times < self.unheard:
+            return f"is as good as silent: it claims {count} pulls, too few to be consistent"
+        mean = _mean(place, end) if self.errors == PLACES else self._mean_off(place, end)
+        return f"claims {count} pulls of {mean}"
+
+    def _mean_off(self, place: float, end: End) -> str:
+        if place == 0.0:
+            return "the true mean"
+        whose = "of the receiver" if self.errors == RECEIVERS_ERRORS else "of the count it claims"
+        side = (end if place > 0.0 else LOW if end is HIGH else HIGH).side
+        return f"a mean {abs(place):g} standard errors {whose} {side} the true one"
 
 
 def in_words(attack: Crafted, experiment: Experiment) -> list[str]:
     """One sentence for each thing that the attack does; n is the receiver's count."""
-    unheard = _unheard(experiment)
-    best = _claim(attack.best, attack.best_count, LOW, unheard)
-    second = _claim(attack.second, attack.second_count, HIGH, unheard)
-    others = _claim(attack.others, attack.other_counts, HIGH, unheard)
-    said = [f"On the best arm it {best}.", f"On the second best arm it {second}."]
-    if experiment.parts.arms > 2:
-        said.append(f"On the other arms it {others}.")
+    teller = Teller(attack.errors, _unheard(experiment))
+    said = []
+    if attack.common:
+        said.append("It tells everyone the same; n is the largest count of a normal agent.")
+    if attack.target != SECOND_ONLY:
+        said.append(f"On the best arm it {teller.claim(attack.best, attack.best_count, LOW)}.")
+    if attack.target != BEST_ONLY:
+        said.append(f"On the second best arm it {teller.claim(attack.second, attack.second_count, HIGH)}.")
+    if experiment.parts.arms > 2 and attack.target == ALL_ARMS:
+        said.append(f"On the other arms it {teller.claim(attack.others, attack.other_counts, HIGH)}.")
+    if attack.target != ALL_ARMS and (experiment.parts.arms > 2 or attack.target != BEST_AND_SECOND):
+        said.append("On all other arms it reports honestly.")
     if attack.isolate:
         fewer = f"fewer than {attack.isolate} honest reports"
         said.append(f"Where {fewer} are consistent on an arm other than the best, it is silent there.")
-    if attack.share < 1.0 and attack.switch > 0:
-        forever = attack.switch >= experiment.horizon
-        until = "All the time" if forever else f"Until round {attack.switch}"
-        spared = _claim(attack.spared, attack.spared_count, LOW, unheard)
-        said.append(
-            f"{until} only {attack.share:.0%} of the receivers, others on each arm but the best, are struck so."
-        )
-        said.append(f"To the rest it {spared}, so that they fall behind on that arm.")
-        if not forever:
-            said.append("From then on it strikes everyone.")
-    return said
+    return said + _shares(attack, experiment, teller) + _pause(attack, experiment, teller)
+
+
+def _shares(attack: Crafted, experiment: Experiment, teller: Teller) -> list[str]:
+    """Who is struck until the switch, and what the spared are told."""
+    elsewhere = attack.share < 1.0 and attack.target != BEST_ONLY
+    on_best = attack.best_share < 1.0 and attack.target != SECOND_ONLY
+    if attack.common or attack.switch == 0 or not (elsewhere or on_best):
+        return []
+    forever = attack.switch >= experiment.horizon
+    until = "All the time" if forever else f"Until round {attack.switch}"
+    said = []
+    if elsewhere:
+        spared = teller.claim(attack.spared, attack.spared_count, LOW)
+        said += [
+            f"{until} only {attack.share:.0%} of the receivers, others on each arm but the best, are struck so.",
+            f"To the rest it {spared}, so that they fall behind on that arm.",
+        ]
+    if on_best:
+        spared = teller.claim(attack.spared, attack.spared_count, HIGH)
+        said.append(f"{until} on the best arm only {attack.best_share:.0%} are struck; to the rest it {spared}.")
+    return said if forever else [*said, "From then on it strikes everyone."]
+
+
+def _pause(attack: Crafted, experiment: Experiment, teller: Teller) -> list[str]:
+    """When nobody is struck."""
+    if attack.pause >= min(attack.resume, experiment.horizon):
+        return []
+    end = "the end" if attack.resume >= experiment.horizon else f"round {attack.resume}"
+    low, high = (teller.claim(attack.spared, attack.spared_count, side) for side in (LOW, HIGH))
+    contrary = high if low == high else f"{low}; on the best arm it {high}"
+    return [f"From round {attack.pause} to {end} it strikes nobody: it {contrary}."]
 
 
 def _unheard(experiment: Experiment) -> float:
@@ -47,15 +107,6 @@ def _unheard(experiment: Experiment) -> float:
     if not parts.filter.consistency or parts.baseline is not None:
         return 0.0
     return 0.5 / (2.0 if parts.kappas is None else max(parts.kappas))
-
-
-def _claim(place: float, times: float, end: End, unheard: float) -> str:
-    if times == 0.0:
-        return "is silent"
-    count = "n + 1" if times == 1.0 else f"{times:g} (n + 1)"
-    if times < unheard:
-        return f"is as good as silent: it claims {count} pulls, too few to be consistent"
-    return f"claims {count} pulls of {_mean(place, end)}"
 
 
 def _mean(place: float, end: End) -> str:

@@ -1,4 +1,4 @@
-"""Statistics over runs: mean, standard deviation and error, Student's interval, the bootstrap, ratios of means."""
+"""Statistics over runs: mean, standard deviation and error, intervals of means and shares, ratios of means."""
 
 from typing import Any, NamedTuple
 
@@ -41,6 +41,14 @@ def student_interval(values: Floats) -> Interval:
         return Interval(mean, np.inf, -np.inf, np.inf)
     reach = float(t.ppf(0.5 + LEVEL / 2, values.size - 1)) * stderr
     return Interval(mean, stderr, mean - reach, mean + reach)
+
+
+def share_interval(count: int, of: int) -> tuple[float, float]:
+    """The exact interval of a share (Clopper & Pearson 1934)."""
+    from scipy.stats import binomtest
+
+    found = binomtest(count, of).proportion_ci(LEVEL)
+    return float(found.low), float(found.high)
 
 
 def bootstrap_interval(values: Floats) -> tuple[float, float]:
