@@ -351,12 +351,3 @@ def test_reward_deadlines_survive_a_step_of_the_wall_clock(tmp_path, monkeypatch
         step.write_text("-86400")
         wait_for(lambda: client.state().expired == 1)
     assert node.stop() == 0
-
-
-def test_a_node_without_f_says_that_it_reckons_with_no_liar(tmp_path):
-    node = Process(1, tmp_path, [neighbour_of(2)]).start()
-    assert node.stop() == 0
-    assert "f is not given" in node.log.read_text()
-    node = Process(2, tmp_path, [neighbour_of(1)], f=0).start()
-    assert node.stop() == 0
-    assert "f is not given" not in node.log.read_text()

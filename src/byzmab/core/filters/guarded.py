@@ -217,8 +217,8 @@ class Guarded(Filter):
     """Ours, recommended: pools capped counts, trims by pull on the estimate, doubts what is young; proven variant."""
 
     parameters = (
-        "guarded:0.6,2.5,40, the share of the largest bias and the standard errors that are doubted, both 0 or more, and "
-        "the pulls after which doubt fades, above 0; guarded:proven=1 for the constants of the theorem"
+        "guarded:0.6,2.5,40, the share of the largest bias and the standard errors that are doubted, both 0 or more, "
+        "and the pulls after which doubt fades, above 0; guarded:proven=1 for the constants of the theorem"
     )
     believe = staticmethod(believe)
     explain = staticmethod(explain)
