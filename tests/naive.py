@@ -482,7 +482,16 @@ def play(experiment, run):
                 for k in range(M):
                     reports = [report[k] for _, report in remembered[i].values()]
                     silent = sum(nj <= 0 for nj, _ in reports) if experiment.filter in COUNT_SILENCE and expected else 0
-                    beliefs.append(believe(n[i][k], x[i][k], reports, max(0, liars_of_i - silent), kappas[i], t))
+                    beliefs.append(
+                        believe(
+                            n[i][k],
+                            x[i][k],
+                            reports,
+                            liars_of_i - (silent if silent <= liars_of_i else 0),
+                            kappas[i],
+                            t,
+                        )
+                    )
                 arms.append(choose(experiment.policy, beliefs, t, Stream(fold(fold(keys[POLICY], i), t))))
         for i in range(N):
             total[i][arms[i]] += pull(i, arms[i], n[i][arms[i]])

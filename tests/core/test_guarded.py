@@ -143,6 +143,15 @@ def test_a_silent_neighbour_is_one_of_the_f():
     assert uncounted[1] < 600
 
 
+def test_more_silent_neighbours_than_can_lie_are_no_reason_to_trust_the_rest():
+    told = [(100, mean) for mean in (0.4, 0.45, 0.5, 0.55, 0.6)]
+    beliefs = [
+        Guarded.believe(heard(100, 0.5, told, 1, np.array(Guarded().params))._replace(silent=silent))
+        for silent in (0, 3)
+    ]
+    assert beliefs[0] == beliefs[1]
+
+
 @given(reports())
 def test_it_never_leaves_more_room_than_being_alone(case):
     """Half the width at two standard errors, doubt included, is at most that of one's own pulls."""

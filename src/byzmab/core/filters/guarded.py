@@ -28,6 +28,12 @@ FEW = 4  # up to so many extremes are found one by one, more by sorting
 
 
 @compiled
+def liars_left(f: int, silent: int) -> int:
+    """f among those who tell: one who should tell and does not is one of the f, unless more are away than can lie."""
+    return f - silent if silent <= f else f
+
+
+@compiled
 def is_impossible(distance: float, count: float) -> bool:
     """Whether no honest report of so many pulls lies so far off; the chance falls with every count."""
     far = distance * distance * count
@@ -154,7 +160,7 @@ def believe(heard: Heard) -> tuple[float, float, float]:
     """The mean of what does not pull too hard, its weight, and the doubt that is left; alone where that is better."""
     n, mean, pulls, means, params = heard.own_pulls, heard.own_mean, heard.pulls, heard.means, heard.params
     alone, proven, neighbours = (mean, n, 0.0), params[PROVEN] > 0.0, means.size
-    f = max(0, heard.f - heard.silent)  # a neighbour that should tell and does not is one of the f
+    f = liars_left(heard.f, heard.silent)
     if means.size <= 2 * f:
         return alone
     if proven:
@@ -193,7 +199,7 @@ def explain(heard: Heard) -> dict[int, Fate]:
     believed = believe(heard._replace(pulls=heard.pulls.copy(), means=heard.means.copy()))
     if believed == (heard.own_mean, heard.own_pulls, 0.0):
         return fates
-    f, proven = max(0, heard.f - heard.silent), heard.params[PROVEN] > 0.0
+    f, proven = liars_left(heard.f, heard.silent), heard.params[PROVEN] > 0.0
     used = np.lexsort((heard.pulls, heard.means))
     if proven:
         used = used[heard.pulls[used] >= 0.5 * cap_of(heard.own_pulls, heard.pulls, f)]
