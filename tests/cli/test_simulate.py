@@ -143,7 +143,7 @@ def test_a_plugin_in_the_current_directory_is_found(tmp_path):
     ("arguments", "words"),
     [
         (["--f", "-1"], "f -1"),
-        (["--f", "many"], "--f"),
+        (["--f", "many"], "f 'many'"),
         (["--kappa", "2"], "kappa 2.0"),
         (["--kappa", "a"], "kappa 'a'"),
         (["--arms", "0.5"], "arms 0.5"),

@@ -29,7 +29,7 @@ def time():
 def host(tmp_path, time):
     """A node that hears agents 2, 3 and 4, and tells 2 and 3."""
     neighbours = [neighbour_of(2), neighbour_of(3), neighbour_of(4, tells=False)]
-    config = config_of(1, tmp_path, neighbours, max_age=10.0, reward_wait=100.0)
+    config = config_of(1, tmp_path, neighbours, max_age=10.0, reward_wait=100.0, f=0, filter="trimmed", policy="ucb")
     host = host_of(config, 1, clock=time.clock())
     yield host
     host.close()

@@ -55,7 +55,7 @@ def test_where_neighbours_are_drawn_anew_nobody_is_expected(settings):
 
 
 def test_a_live_agent_counts_against_the_neighbours_it_was_told_of():
-    agent = Agent(2, filter=Count(), neighbours=3)
+    agent = Agent(2, f=3, filter=Count(), neighbours=3)
     for arm in (0, 1):
         agent.select()
         agent.reward(arm, 0.5)

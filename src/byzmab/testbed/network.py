@@ -23,6 +23,7 @@ import msgspec
 from byzmab.attacks import ATTACKS
 from byzmab.core.agent import Agent
 from byzmab.core.errors import BadInput
+from byzmab.core.mistakes import check_functions
 from byzmab.node.config import read_config, write_config
 from byzmab.simulation.experiment import Experiment
 from byzmab.testbed.liar import write_plan
@@ -155,7 +156,8 @@ class Network:
         for _ in range(len(plan.arms) + 1):
             agent.reward(agent.select(), 0.0)
         agent.explain()
-        ATTACKS.resolve(plan.attack).loop()
+        attack = ATTACKS.resolve(plan.attack)
+        check_functions(attack.kind, attack.functions())
 
     def _spawn(self, member: Member) -> None:
         command = [sys.executable, "-m", "byzmab.testbed.die_with_parent", "byzmab.cli.main", "node", str(member.file)]

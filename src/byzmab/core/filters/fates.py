@@ -1,7 +1,7 @@
 """What became of each report in a filter, in words: for people who ask why an agent believes what it does.
 
-A filter computes; here it is told. Whoever belongs to `kept` is what the belief is made of: the same filter with
-f = 0, hearing those alone, believes the same estimate with the same weight.
+A filter computes; here it is told. Whoever belongs to `kept` is what the estimate is made of. Without `guarded`, whose
+weight also credits what was trimmed, the same filter with f = 0, hearing those alone, believes the same.
 """
 
 from collections.abc import Iterable
