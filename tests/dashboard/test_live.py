@@ -42,6 +42,7 @@ class Overview:
 def running(directory):
     """A network run as its users run it, and ended by Ctrl-C."""
     options = ["--agents", "5", "--byzantine", "1", "--attack", LOUD, "--traffic", "20"]
+    options += ["--f", "1", "--filter", "trimmed", "--policy", "ucb"]  # which trims the loudest
     command = [*BYZMAB, "network", *options, "--page-port", "0", "--data", str(directory / "network")]
     process = subprocess.Popen(command, cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     nodes = {}

@@ -145,7 +145,7 @@ class Network:
 
     def set_attack(self, attack: str) -> None:
         """Change the attack; liars use it from their next report on."""
-        ATTACKS.resolve(attack).loop()
+        _check_attack(attack)
         self._plan = msgspec.structs.replace(self._plan, attack=attack)
         write_plan(self._plan, self.deployment.directory / PLAN)
 
@@ -156,8 +156,7 @@ class Network:
         for _ in range(len(plan.arms) + 1):
             agent.reward(agent.select(), 0.0)
         agent.explain()
-        attack = ATTACKS.resolve(plan.attack)
-        check_functions(attack.kind, attack.functions())
+        _check_attack(plan.attack)
 
     def _spawn(self, member: Member) -> None:
         command = [sys.executable, "-m", "byzmab.testbed.die_with_parent", "byzmab.cli.main", "node", str(member.file)]
@@ -198,3 +197,9 @@ def _is_ready(member: Member) -> bool:
         return httpx.get(f"{member.url}/readyz", timeout=2.0, trust_env=False, verify=False).status_code == 200
     except httpx.TransportError:
         return False
+
+
+def _check_attack(text: str) -> None:
+    """Compile an attack's functions; BadInput where there is none of that name, or it has a mistake."""
+    attack = ATTACKS.resolve(text)
+    check_functions(attack.kind, attack.functions())
