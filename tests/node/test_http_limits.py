@@ -45,7 +45,7 @@ def ask(url, method="GET", body=None, **headers):
     """Status and body of an answer."""
     request = urllib.request.Request(url, body, {"content-type": "application/json", **headers}, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:  # the first may compile
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()
