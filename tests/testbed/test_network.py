@@ -160,7 +160,7 @@ def test_the_command_plays_for_a_while_and_sums_up(tmp_path):
     base = free_base(4)
     with run_command(
         "--agents", 4, "--byzantine", 1, "--f", 1, "--attack", "extreme", "--traffic", 20, "--base-port", base,
-        "--duration", 5, "--data", tmp_path / "net", "--json",
+        "--duration", 15, "--data", tmp_path / "net", "--json",
     ) as process:  # fmt: skip
         out, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
