@@ -1,4 +1,4 @@
-"""Sorting in place: short lists by insertion, long ones by Shell's method.
+"""Lists in place: take one report out, and sort; short lists by insertion, long ones by Shell's method.
 
 numba's own sort takes a second to compile wherever it is used; reports are few, so this is as fast.
 """
@@ -44,3 +44,11 @@ def sort_reports(pulls: Floats, means: Floats) -> None:
                 means[index], pulls[index] = means[index - gap], pulls[index - gap]
                 index -= gap
             means[index], pulls[index] = mean, count
+
+
+@compiled
+def take_out(report: int, pulls: Floats, means: Floats, count: int) -> int:
+    """Take one of the first `count` reports out, keeping the order of the others; return how many are left."""
+    for index in range(report, count - 1):
+        pulls[index], means[index] = pulls[index + 1], means[index + 1]
+    return count - 1

@@ -6,22 +6,35 @@ from numba import types
 
 from byzmab.core.compiler import compiled, compiled_as
 from byzmab.core.draws import fold
+from byzmab.core.report import Floats, Integers, Words
 from byzmab.engine.rewards import reward
 from byzmab.engine.state import StateType, first_row, floats, integers, table, words
 
 EVERY_ARM = -1  # all bits of a dirty word set
 
 
+@compiled
+def own_tallies(state: Any) -> tuple[Floats, Floats, Floats]:
+    """What every agent knows itself of every arm: pulls, the total of its rewards, their mean."""
+    agents, arms = state.agents, state.arms
+    pulls, totals = table(state.pulls, agents, arms), table(state.totals, agents, arms)
+    return pulls, totals, table(state.means, agents, arms)
+
+
+@compiled
+def reward_sources(state: Any) -> tuple[Words, Integers, Floats, Floats]:
+    """What rewards are drawn from: the keys of luck, each agent's distribution and its parameter, the true means."""
+    agents, arms = state.agents, state.arms
+    keys, kinds = words(state.reward_keys, agents * arms), integers(state.reward_kinds, agents)
+    return keys, kinds, floats(state.reward_params, agents), floats(state.true_means, arms)
+
+
 @compiled_as(types.void(StateType))
 def first_pulls(state: Any) -> None:
     """Time 0: let every agent pull every arm once. These pulls are outside the regret."""
     agents, arms = state.agents, state.arms
-    pulls = table(state.pulls, agents, arms)
-    totals = table(state.totals, agents, arms)
-    means = table(state.means, agents, arms)
-    keys = words(state.reward_keys, agents * arms)
-    kinds, params = integers(state.reward_kinds, agents), floats(state.reward_params, agents)
-    true_means = floats(state.true_means, arms)
+    pulls, totals, means = own_tallies(state)
+    keys, kinds, params, true_means = reward_sources(state)
     dirty = words(state.dirty, agents)
     rng = words(state.rng, 1)
     last = integers(state.last, state.history * agents)
@@ -42,12 +55,8 @@ def first_pulls(state: Any) -> None:
 def pull_all(state: Any) -> None:
     """Let every agent pull the arm it chose, and reward it."""
     agents, arms = state.agents, state.arms
-    pulls = table(state.pulls, agents, arms)
-    totals = table(state.totals, agents, arms)
-    means = table(state.means, agents, arms)
-    keys = words(state.reward_keys, agents * arms)
-    kinds, params = integers(state.reward_kinds, agents), floats(state.reward_params, agents)
-    true_means = floats(state.true_means, arms)
+    pulls, totals, means = own_tallies(state)
+    keys, kinds, params, true_means = reward_sources(state)
     choices = integers(state.choices, agents)
     dirty = words(state.dirty, agents)
     rng = words(state.rng, 1)

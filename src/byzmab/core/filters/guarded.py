@@ -17,7 +17,7 @@ from byzmab.core.filters.base import ANY_REPORT, Filter
 from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.median import median_with
 from byzmab.core.report import Floats, Heard
-from byzmab.core.sorting import sort_reports
+from byzmab.core.sorting import sort_reports, take_out
 
 BIAS, CAUTION, FADE, PROVEN = range(4)  # where the parameters are
 SIGMA = 0.5  # the largest standard deviation of rewards in [0, 1]
@@ -58,9 +58,7 @@ def drop_impossible(own_pulls: float, own_mean: float, centre: float, pulls: Flo
                 farthest, worst = report, distance * distance * count
         if farthest < 0:
             break
-        left -= 1
-        for report in range(farthest, left):
-            pulls[report], means[report] = pulls[report + 1], means[report + 1]
+        left = take_out(farthest, pulls, means, left)
     return left
 
 

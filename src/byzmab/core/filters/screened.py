@@ -16,6 +16,7 @@ from byzmab.core.filters.fates import Fate, without_extremes
 from byzmab.core.filters.median import median_with
 from byzmab.core.filters.pooled import cap_and_sort, pool
 from byzmab.core.report import NO_MIDDLE, Floats, Heard
+from byzmab.core.sorting import take_out
 
 WINDOW, DOUBT = range(2)  # where the parameters are
 
@@ -39,9 +40,7 @@ def drop_implausible(centre: float, pulls: Floats, means: Floats, f: int, limit:
                 farthest, worst = report, far
         if farthest < 0:
             break
-        left -= 1
-        for report in range(farthest, left):
-            pulls[report], means[report] = pulls[report + 1], means[report + 1]
+        left = take_out(farthest, pulls, means, left)
     return left
 
 
