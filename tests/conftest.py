@@ -3,6 +3,7 @@
 import multiprocessing.process
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,9 +17,40 @@ sys.path.insert(0, str(Path(__file__).parent))  # naive.py is imported by name
 settings.register_profile("byzmab", deadline=None, derandomize=True)
 settings.load_profile("byzmab")
 
+STARTED: list[subprocess.Popen] = []  # the processes that the running test has started
+
 
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="leave out tests that start a process or a browser")
+
+
+def pytest_configure():
+    """Let Control-C reach what tests start: a shell that puts us into the background lets us ignore it, and them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    """Note which processes a test starts itself, apart from those of its fixtures."""
+    start = subprocess.Popen.__init__
+
+    def note(self, *arguments, **settings):
+        start(self, *arguments, **settings)
+        STARTED.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess.Popen, "__init__", note)
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown():
+    """End what a test that failed has left running: it would take the time of all that follow."""
+    done = yield
+    while STARTED:
+        if (process := STARTED.pop()).poll() is None:
+            process.kill()
+    return done
 
 
 @pytest.fixture(autouse=True, scope="session")
