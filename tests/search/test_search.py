@@ -238,7 +238,7 @@ def test_lock_ins_are_judged_with_an_interval_of_their_share(found):
     [
         (Crafted(), ["best arm it claims n + 1 pulls of mean 0", "other arms it claims n + 1 pulls of mean 1"]),
         (Crafted(-0.25), ["25% of the way from the smallest honest one to 0"]),
-        (Crafted(second=2), ["the mean at place 2 among the honest ones, the largest being at 0"]),
+        (Crafted(second=2), ["the mean at rank 2 among the honest ones, the largest being at 0"]),
         (Crafted(second_count=0, other_counts=0.1), ["second best arm it is silent", "too few to be consistent"]),
         (Crafted(isolate=4), ["fewer than 4 honest reports"]),
         (

@@ -1,8 +1,8 @@
 """Crafted: a family of attacks with parameters, in which `byzmab attack search` looks for the worst.
 
-A lie on an arm is a *place* among the honest means that the receiver hears and finds consistent, counted from
+A lie on an arm is a *rank* among the honest means that the receiver hears and finds consistent, counted from
 the harmful end, which is the low end on the best arm and the high end elsewhere: 0 is the most harmful of them, 1
-the next, and so on to the last; −1 is the end of the scale, 0 or 1; what lies between two places is interpolated.
+the next, and so on to the last; −1 is the end of the scale, 0 or 1; what lies between two ranks is interpolated.
 So lies follow what survives the trimming, whatever the arms. With `errors` a lie is a number of standard errors off
 the true mean instead, towards the harmful end. `extreme`, `adaptive` and `starve` are members.
 """
@@ -16,13 +16,13 @@ from byzmab.core.compiler import compiled
 from byzmab.core.report import Floats, Report, Words
 from byzmab.core.sorting import sort
 
-END = -1.0  # the place at the end of the scale
+END = -1.0  # the rank at the end of the scale
 SIGMA = 0.5  # the largest standard deviation of rewards in [0, 1]
 ROUNDING = 1e-9  # so that a share of 1/3 meets every third receiver in spite of rounding
 BEST, SECOND, OTHERS = range(3)  # the standing of an arm
-PLACES, RECEIVERS_ERRORS, SENDERS_ERRORS = range(3)  # how a lie is measured
+RANKS, RECEIVERS_ERRORS, SENDERS_ERRORS = range(3)  # how a lie is measured
 ALL_ARMS, BEST_ONLY, SECOND_ONLY, BEST_AND_SECOND = range(4)  # targets
-# where the parameters are: places, then counts, of the three standings, then these
+# where the parameters are: ranks, then counts, of the three standings, then these
 SHARE, SPARED, SPARED_COUNT, ISOLATE, SWITCH, ERRORS, COMMON, BEST_SHARE, PAUSE, RESUME, TARGET = range(6, 17)
 # rows of the scratch table
 HONEST, MEANS, PULLS, MEMO = range(4)
@@ -31,15 +31,15 @@ EVERYONE = -1  # the receiver of a lie that all are told
 
 
 @compiled
-def mean_at(place: float, honest: Floats, upwards: bool) -> float:
-    """The mean at a place among honest ones in ascending order; upwards, the harmful end is the high one."""
+def mean_at(rank: float, honest: Floats, upwards: bool) -> float:
+    """The mean at a rank among honest ones in ascending order; upwards, the harmful end is the high one."""
     first, step, end = (honest.size - 1, -1, 1.0) if upwards else (0, 1, 0.0)
-    if place < 0.0:
-        near, far, share = honest[first], end, -place
+    if rank < 0.0:
+        near, far, share = honest[first], end, -rank
     else:
-        place = min(place, honest.size - 1.0)
-        behind = min(int(place) + 1, honest.size - 1)
-        near, far, share = honest[first + step * int(place)], honest[first + step * behind], place - int(place)
+        rank = min(rank, honest.size - 1.0)
+        behind = min(int(rank) + 1, honest.size - 1)
+        near, far, share = honest[first + step * int(rank)], honest[first + step * behind], rank - int(rank)
     return float(near + share * (far - near))
 
 
@@ -112,24 +112,24 @@ def craft(world: World, receiver: int, arm: int, params: Floats, scratch: Floats
     if not is_target(standing, params[TARGET]):
         scratch[PULLS, arm], scratch[MEANS, arm] = math.nan, math.nan
         return
-    place, times = params[standing], params[3 + standing]
+    rank, times = params[standing], params[3 + standing]
     struck = is_struck(world, receiver, arm, params)
     if not struck:
-        place, times = params[SPARED], params[SPARED_COUNT]
+        rank, times = params[SPARED], params[SPARED_COUNT]
     upwards = (standing != BEST) == struck  # the spared are told the contrary
-    follows = params[ERRORS] == PLACES and place > END
+    follows = params[ERRORS] == RANKS and rank > END
     n, honest, count = pulls_of(world, receiver, arm), scratch[HONEST], 0
     if follows or params[ISOLATE] > 0.0:
         count = gather(world, receiver, arm, honest)
     if standing != BEST and count < params[ISOLATE]:
         times = 0.0
     claimed = times * (n + 1.0)
-    if params[ERRORS] != PLACES:
+    if params[ERRORS] != RANKS:
         known = n if params[ERRORS] == RECEIVERS_ERRORS else claimed
-        mean = mean_off(world.true_means[arm], place, known, upwards)
+        mean = mean_off(world.true_means[arm], rank, known, upwards)
     elif follows:
         sort(honest[:count])
-        mean = mean_at(place, honest[:count], upwards) if count > 0 else math.nan
+        mean = mean_at(rank, honest[:count], upwards) if count > 0 else math.nan
     else:
         mean = 1.0 if upwards else 0.0  # the end of the scale
     scratch[PULLS, arm], scratch[MEANS, arm] = claimed, mean
@@ -158,25 +158,25 @@ class Crafted(Attack):
         "errors,common,best_share,pause,resume,target, as many of them as wanted; -1,-1,-1,1,1,1,1,-1,1,0,0,0,0,1,0,0,"
         "0, which is extreme, if not given. Places on the best, the second best and the other arms, -1 or more, or "
         "with errors 1 or 2 the receiver's or the sender's standard errors off the truth; counts, multiples of the "
-        "receiver's plus one, 0 or more; the share struck, in [0, 1]; place and count for the spared; honest reports "
+        "receiver's plus one, 0 or more; the share struck, in [0, 1]; rank and count for the spared; honest reports "
         "below which it is silent, and the round of the switch: whole numbers of 0 or more; common 1 for one report to "
         "everyone; the share struck on the best arm; the rounds of a pause and of its end; target 0 for all arms, 1 "
         "the best, 2 the second best, 3 both"
     )
     start_run = staticmethod(start_run)
     lie = staticmethod(lie)
-    best: float = END  # the place on the best arm
+    best: float = END  # the rank on the best arm
     second: float = END  # on the second best
     others: float = END  # on the others
     best_count: float = 1.0  # what is claimed on the best arm, as a multiple of n_i + 1; 0 is silence
     second_count: float = 1.0
     other_counts: float = 1.0
     share: float = 1.0  # of the receivers who, on an arm other than the best, are struck before the switch
-    spared: float = END  # the place for the rest of them, counted from the harmless end, so that they fall behind
+    spared: float = END  # the rank for the rest of them, counted from the harmless end, so that they fall behind
     spared_count: float = 1.0
     isolate: int = 0  # silent on arms other than the best where fewer honest reports than this are consistent
     switch: int = 0  # the round from which on everyone is struck
-    errors: int = PLACES  # a lie is measured in places, or in the receiver's or the sender's standard errors
+    errors: int = RANKS  # a lie is measured in ranks, or in the receiver's or the sender's standard errors
     common: int = 0  # 1: no equivocation; n is then the largest count of a normal agent
     best_share: float = 1.0  # of the receivers who are struck on the best arm before the switch
     pause: int = 0  # the round from which on nobody is struck,
@@ -184,15 +184,15 @@ class Crafted(Attack):
     target: int = ALL_ARMS  # which arms are lied about; on the others liars report their own tally
 
     def __post_init__(self) -> None:
-        places = self.best, self.second, self.others, self.spared
+        ranks = self.best, self.second, self.others, self.spared
         counts = self.best_count, self.second_count, self.other_counts, self.spared_count
-        least = END if self.errors == PLACES else -math.inf
+        least = END if self.errors == RANKS else -math.inf
         allowed = (
-            all(least <= place < math.inf and place > -math.inf for place in places)
+            all(least <= rank < math.inf and rank > -math.inf for rank in ranks)
             and all(0.0 <= count < math.inf for count in counts)
             and all(0.0 <= share <= 1.0 for share in (self.share, self.best_share))
             and min(self.isolate, self.switch, self.pause, self.resume) >= 0
-            and self.errors in (PLACES, RECEIVERS_ERRORS, SENDERS_ERRORS)
+            and self.errors in (RANKS, RECEIVERS_ERRORS, SENDERS_ERRORS)
             and self.common in (0, 1)
             and ALL_ARMS <= self.target <= BEST_AND_SECOND
         )

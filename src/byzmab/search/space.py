@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from byzmab.attacks.crafted import (
     ALL_ARMS,
     END,
-    PLACES,
+    RANKS,
     RECEIVERS_ERRORS,
     SECOND_ONLY,
     SENDERS_ERRORS,
@@ -34,7 +34,7 @@ MOST_ERRORS = 6.0  # standard errors off the truth: no honest report is so far
 class Branch(NamedTuple):
     """A part of the family that is searched by itself: what a lie is measured in, to whom, on which arms."""
 
-    errors: int = PLACES
+    errors: int = RANKS
     common: int = 0
     target: int = ALL_ARMS
 
@@ -77,9 +77,9 @@ class Space:
 
     def bounds(self, branch: Branch) -> dict[str, tuple[float, float]]:
         """From where to where each coordinate of a branch goes."""
-        deepest = 2.0 * max(self.f, 1) + 1.0  # well behind the places that trimming takes
+        deepest = 2.0 * max(self.f, 1) + 1.0  # well behind the ranks that trimming takes
         every = {
-            **dict.fromkeys(LIES, (END, deepest if branch.errors == PLACES else MOST_ERRORS)),
+            **dict.fromkeys(LIES, (END, deepest if branch.errors == RANKS else MOST_ERRORS)),
             **dict.fromkeys(COUNTS, (SILENT, LOUD)),
             **dict.fromkeys(("share", "best_share"), (0.0, 1.0)),
             "isolate": (0.0, float(self.normal)),

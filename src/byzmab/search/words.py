@@ -7,7 +7,7 @@ from byzmab.attacks.crafted import (
     BEST_AND_SECOND,
     BEST_ONLY,
     END,
-    PLACES,
+    RANKS,
     RECEIVERS_ERRORS,
     SECOND_ONLY,
     Crafted,
@@ -16,7 +16,7 @@ from byzmab.simulation.experiment import Experiment
 
 
 class End(NamedTuple):
-    """An end of the honest means, from which places are counted."""
+    """An end of the honest means, from which ranks are counted."""
 
     name: str
     beyond: str  # the end of the scale behind it
@@ -32,22 +32,22 @@ class Teller(NamedTuple):
     errors: int  # what lies are measured in
     unheard: float  # the multiple of n + 1 below which a report is surely inconsistent
 
-    def claim(self, place: float, times: float, end: End) -> str:
+    def claim(self, rank: float, times: float, end: End) -> str:
         """A count and a mean."""
         if times == 0.0:
             return "is silent"
         count = "n + 1" if times == 1.0 else f"{times:g} (n + 1)"
         if times < self.unheard:
             return f"is as good as silent: it claims {count} pulls, too few to be consistent"
-        mean = _mean(place, end) if self.errors == PLACES else self._mean_off(place, end)
+        mean = _mean(rank, end) if self.errors == RANKS else self._mean_off(rank, end)
         return f"claims {count} pulls of {mean}"
 
-    def _mean_off(self, place: float, end: End) -> str:
-        if place == 0.0:
+    def _mean_off(self, rank: float, end: End) -> str:
+        if rank == 0.0:
             return "the true mean"
         whose = "of the receiver" if self.errors == RECEIVERS_ERRORS else "of the count it claims"
-        side = (end if place > 0.0 else LOW if end is HIGH else HIGH).side
-        return f"a mean {abs(place):g} standard errors {whose} {side} the true one"
+        side = (end if rank > 0.0 else LOW if end is HIGH else HIGH).side
+        return f"a mean {abs(rank):g} standard errors {whose} {side} the true one"
 
 
 def in_words(attack: Crafted, experiment: Experiment) -> list[str]:
@@ -109,9 +109,9 @@ def _unheard(experiment: Experiment) -> float:
     return 0.5 / (2.0 if parts.kappas is None else max(parts.kappas))
 
 
-def _mean(place: float, end: End) -> str:
-    if place <= END:
+def _mean(rank: float, end: End) -> str:
+    if rank <= END:
         return f"mean {end.beyond}"
-    if place < 0.0:
-        return f"a mean {-place:.0%} of the way from the {end.name} honest one to {end.beyond}"
-    return f"the mean at place {place:g} among the honest ones, the {end.name} being at 0"
+    if rank < 0.0:
+        return f"a mean {-rank:.0%} of the way from the {end.name} honest one to {end.beyond}"
+    return f"the mean at rank {rank:g} among the honest ones, the {end.name} being at 0"

@@ -59,15 +59,15 @@ class Speed:
 
 
 def _seconds_per_work(experiment: Experiment) -> float:
-    """Seconds per agent-round, setting the stage included."""
+    """Seconds per agent-round, setting up included."""
     Run(experiment, 0).advance(1)  # what is compiled or loaded at first is not counted
     began = time.perf_counter()
-    stage, rounds, elapsed = Run(experiment, 0), 1, 0.0
+    run, rounds, elapsed = Run(experiment, 0), 1, 0.0
     setting = time.perf_counter() - began
     began = time.perf_counter()
     while elapsed < SAMPLE_SECONDS and rounds < experiment.horizon:
         rounds = min(2 * rounds, experiment.horizon)
-        stage.advance(rounds)
+        run.advance(rounds)
         elapsed = time.perf_counter() - began
     return (setting / experiment.horizon + elapsed / rounds) / experiment.parts.agents
 
