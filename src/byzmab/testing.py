@@ -1,7 +1,7 @@
 """Contract checks that every plug-in must pass, ours and yours.
 
     from byzmab.testing import check
-    check(MyAttack())
+    check(MyAttack)
 
 Raises AssertionError with one sentence where the contract is broken.
 """
@@ -29,7 +29,10 @@ SMALL = Experiment(agents=6, byzantine=1, f=1, arms=(0.6, 0.5, 0.2), horizon=60,
 
 @singledispatch
 def check(plugin: Plugin) -> None:
-    """Check a filter, policy, attack or graph against its contract."""
+    """Check a filter, policy, attack or graph against its contract; a class is checked with its defaults."""
+    if isinstance(plugin, type) and issubclass(plugin, Plugin):
+        check(plugin())
+        return
     raise AssertionError(f"{plugin!r} is no filter, policy, attack or graph")
 
 

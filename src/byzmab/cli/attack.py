@@ -83,11 +83,12 @@ def search(
 
 def _search_one(experiment: "Experiment", how: dict[str, Any], directory: Path) -> "Outcome":
     """Search against an experiment's own filter."""
-    from byzmab.cli.show import note, progress_bar
+    from byzmab.cli.show import note
     from byzmab.cli.tables import judgement_table
     from byzmab.search.judge import check_judged, judge
     from byzmab.search.keep import save_search, summary
     from byzmab.search.search import search_attack
+    from byzmab.simulation.progress import progress_bar
     from byzmab.sweep.store import ResultStore
 
     check_judged(experiment)
@@ -105,10 +106,11 @@ def _search_one(experiment: "Experiment", how: dict[str, Any], directory: Path) 
 
 def _search_all(experiment: "Experiment", policy: Any, how: dict[str, Any], directory: Path) -> "Outcome":
     """Search against every filter, with one policy if it is given; --filter is not asked."""
-    from byzmab.cli.show import note, progress_bar
+    from byzmab.cli.show import note
     from byzmab.cli.tables import worst_cases_table
     from byzmab.search.keep import save_worst_cases
     from byzmab.search.worst_cases import contestants, worst_cases
+    from byzmab.simulation.progress import progress_bar
     from byzmab.sweep.store import ResultStore
 
     wanted = contestants(policy)

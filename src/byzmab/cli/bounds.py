@@ -21,12 +21,13 @@ def bounds(
 
     Where an assumption of the upper bound fails, none is printed, and the reason is.
     """
-    from byzmab.cli.show import compiling_notice, note, print_json, progress_bar, warnings_to_stderr
+    from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
     from byzmab.cli.tables import bounds_table
 
     with compiling_notice(), warnings_to_stderr():
         from byzmab.paper.bounds import measure
         from byzmab.simulation.files import make_directory, open_experiment, run_options, save_figure
+        from byzmab.simulation.progress import progress_bar
 
         experiment = open_experiment(file, changes if file is not None else {"runs": RUNS, **changes})
         wanted = run_options(file)

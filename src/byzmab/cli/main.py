@@ -8,6 +8,7 @@ import typer
 
 from byzmab.cli.attack import app as attack
 from byzmab.cli.bounds import bounds
+from byzmab.cli.compare import compare
 from byzmab.cli.evidence import evidence
 from byzmab.cli.lab import lab
 from byzmab.cli.listing import show_list
@@ -27,6 +28,7 @@ app = typer.Typer(
 )
 app.command("simulate")(simulate)
 app.command("reproduce")(reproduce)
+app.command("compare")(compare)
 app.command("sweep")(sweep)
 app.command("tournament")(tournament)
 app.command("bounds")(bounds)

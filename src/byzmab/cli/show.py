@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from byzmab.simulation.progress import progress_bar
+
 
 def print_json(value: Any) -> None:
     """Print one JSON object to stdout."""
@@ -35,25 +37,6 @@ def warnings_to_stderr() -> Iterator[None]:
         yield
     finally:
         warnings.showwarning = before
-
-
-@contextmanager
-def progress_bar(what: str) -> Iterator[Callable[..., None] | None]:
-    """A progress bar on stderr if that is a terminal, and None otherwise."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-
-        def show(done: int, total: int, now: str = what) -> None:
-            bar.update(task, completed=done, total=total, description=now)
-
-        yield show
 
 
 @contextmanager

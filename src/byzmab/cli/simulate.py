@@ -19,11 +19,12 @@ def simulate(
     ] = None,
 ) -> None:
     """Simulate a network of agents, some of which lie, and show the regret of the others."""
-    from byzmab.cli.show import compiling_notice, note, print_json, progress_bar, warnings_to_stderr
+    from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
     from byzmab.cli.tables import regret_table
 
     with compiling_notice(), warnings_to_stderr():
         from byzmab.simulation.files import make_directory, open_experiment, run_options, write_result
+        from byzmab.simulation.progress import progress_bar
         from byzmab.simulation.run import simulate as run
 
         experiment = open_experiment(file, changes)

@@ -25,12 +25,13 @@ def sweep(
     out: Annotated[Path | None, OUT] = None,
 ) -> None:
     """Run every combination of settings that a sweep file names, or show what sweeps have left in a directory."""
-    from byzmab.cli.show import compiling_notice, note, print_json, progress_bar, warnings_to_stderr
+    from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
     from byzmab.cli.tables import sweep_table
 
     with compiling_notice(), warnings_to_stderr():
         from byzmab.core.errors import BadInput
         from byzmab.simulation.files import make_directory, save_figure
+        from byzmab.simulation.progress import progress_bar
         from byzmab.sweep.data import open_sweep
         from byzmab.sweep.executors import open_executor
         from byzmab.sweep.points import Sweep

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from byzmab.search.judge import Judgement
     from byzmab.search.search import Search
     from byzmab.search.worst_cases import WorstCase
+    from byzmab.simulation.compare import Comparison
     from byzmab.simulation.result import Result
     from byzmab.sweep.data import SweepData
     from byzmab.tournament.standings import Score, Standings
@@ -223,3 +224,10 @@ def regret_table(results: Sequence[tuple[str, "Result"]]) -> None:
             f"{summary['agent_steps_per_second'] / 1e6:.2f}",
         )
     _print(table)
+
+
+def comparison_table(results: Sequence[tuple[str, "Result"]], comparison: "Comparison") -> None:
+    """Print two results, and what one differs from the other by."""
+    regret_table(results)
+    verdict = "the interval excludes zero" if comparison.differs else "the interval holds zero: no difference is shown"
+    print(f"{results[0][0]} less {results[1][0]}: {comparison}, 95 % interval; {verdict}")

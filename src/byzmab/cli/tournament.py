@@ -25,11 +25,12 @@ def tournament(
     Filter, policy, attack, graph and agents may be given several times; where they are not, a preset of 6 filters, 5
     policies, 7 attacks, 4 graphs and 10 or 20 agents is played. A graph may be called "time-varying erdos-renyi:0.6".
     """
-    from byzmab.cli.show import compiling_notice, note, print_json, progress_bar, warnings_to_stderr
+    from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
     from byzmab.cli.tables import standings_table
 
     with compiling_notice(), warnings_to_stderr():
         from byzmab.simulation.files import make_directory
+        from byzmab.simulation.progress import progress_bar
         from byzmab.sweep.executors import open_executor
         from byzmab.sweep.store import ResultStore
         from byzmab.tournament.draw import write_maps

@@ -23,6 +23,7 @@ from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
 from byzmab.core.filters.base import NO_BELIEF
 from byzmab.core.filters.fates import Fate
+from byzmab.core.html import table
 from byzmab.core.liars import checked_f, f_as_given, f_for
 from byzmab.core.policies import POLICIES
 from byzmab.core.policies.base import NO_SUCH_ARM
@@ -81,6 +82,22 @@ class Agent:
         self._retired: dict[Arm, Tally] = {}  # late rewards still count, should the arm come back
         self._inbox: dict[Name, Report] = {}
         self._set_arrays()
+
+    def __repr__(self) -> str:
+        filter, policy = FILTERS.name_of(self.filter), POLICIES.name_of(self.policy)
+        return (
+            f"<Agent with {len(self._arms)} arms, filter {filter!r}, policy {policy!r}, f={f_as_given(self._given_f)}: "
+            f"{self.time} decisions, {len(self._inbox)} neighbours heard>"
+        )
+
+    def _repr_html_(self) -> str:
+        belief = self.belief()
+        rows = [
+            (arm, tally.pulls, tally.pending, tally.mean, *map(float, believed))
+            for (arm, tally), believed in zip(self._tallies.items(), zip(*belief, strict=True), strict=True)
+        ]
+        headings = ("arm", "own pulls", "pending", "own mean", "estimate", "weight", "doubt")
+        return table(repr(self)[1:-1], headings, rows)
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -144,7 +161,7 @@ class Agent:
 
     def tally(self, arm: Arm) -> Tally:
         """What the agent knows of an arm from its own pulls, retired arms included; to be read, not changed."""
-        known = isinstance(arm, (str, int))
+        known = isinstance(arm, (str, int, np.integer))
         tally = self._tallies.get(arm) or self._retired.get(arm) if known else None
         if tally is None:
             raise self._no_arm(arm)
@@ -156,7 +173,8 @@ class Agent:
 
     def hear(self, sender: Name, report: Report) -> None:
         """Keep a neighbour's newest report; arms that only one side knows are left out."""
-        self._inbox[checked_name("sender", sender)] = checked_report(report, self._arms)
+        sender = checked_name("sender", sender)
+        self._inbox[sender] = checked_report(report, self._arms)
         if sender not in self._rows_of:
             self._rows_of[sender] = len(self._rows_of)
             if len(self._rows_of) > self._told.shape[1]:
@@ -192,14 +210,16 @@ class Agent:
 
     def add_arm(self, arm: Arm) -> None:
         """Start to use an arm, with what is known of it if it was in use before."""
-        if checked_name("arm", arm) in self._tallies:
+        arm = checked_name("arm", arm)
+        if arm in self._tallies:
             raise BadInput(f"arm {arm!r} is in use already; allowed: a new name, or a retired one")
         self._tallies[arm] = self._retired.pop(arm) if arm in self._retired else Tally()
         self._set_arrays()
 
     def retire_arm(self, arm: Arm) -> None:
         """Stop using an arm; rewards still to come are counted, in case it comes back."""
-        if checked_name("arm", arm) not in self._tallies:
+        arm = checked_name("arm", arm)
+        if arm not in self._tallies:
             raise self._no_arm(arm)
         if len(self._tallies) <= 2:
             raise BadInput(f"arm {arm!r} cannot be retired; allowed: while more than two arms are in use")
@@ -220,10 +240,7 @@ class Agent:
                 "time": self.time,
                 "arms": as_rows(self._tallies),
                 "retired": as_rows(self._retired),
-                "inbox": [
-                    [sender, list(report.arms), report.pulls.tolist(), report.means.tolist()]
-                    for sender, report in self._inbox.items()
-                ],
+                "inbox": [[sender, *report.as_rows()] for sender, report in self._inbox.items()],
             }
         )
 

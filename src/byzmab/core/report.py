@@ -1,9 +1,12 @@
 """What agents tell each other, and what they make of it."""
 
+import json
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from byzmab.core.errors import BadInput
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -18,6 +21,28 @@ class Report(NamedTuple):
     pulls: Floats  # n_{i,k}
     means: Floats  # x̄_{i,k}
     arms: tuple[Any, ...] = ()  # which arms, in this order; empty: the hearer's own, in its order
+
+    def as_rows(self) -> tuple[list[Any], list[float], list[float]]:
+        """Arms, pulls and means as plain data."""
+        return list(self.arms), np.asarray(self.pulls).tolist(), np.asarray(self.means).tolist()
+
+    def to_json(self) -> str:
+        """The report as JSON, for a way of sending it of your own.
+
+        >>> Report(np.array([3.0]), np.array([0.5]), ("red",)).to_json()
+        '{"arms": ["red"], "pulls": [3.0], "means": [0.5]}'
+        """
+        return json.dumps(dict(zip(("arms", "pulls", "means"), self.as_rows(), strict=True)))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Report":
+        """The report that `to_json` wrote; BadInput if it is none. `Agent.hear` checks what it says."""
+        try:
+            told = json.loads(text)
+            return cls(np.array(told["pulls"], float), np.array(told["means"], float), tuple(told.get("arms", ())))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            allowed = '{"arms": [...], "pulls": [...], "means": [...]}'
+            raise BadInput(f"report {text[:80]!r} is not allowed; allowed: JSON like {allowed}") from None
 
 
 class Heard(NamedTuple):

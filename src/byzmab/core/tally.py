@@ -13,7 +13,12 @@ Arm = Name
 
 
 class Tally:
-    """What an agent knows of one arm from its own pulls."""
+    """What an agent knows of one arm from its own pulls: `Agent.tally(arm)` returns it.
+
+    >>> tally = Tally(pulls=4, total=3.0)
+    >>> tally, tally.mean
+    (Tally(pulls=4, total=3, pending=0), 0.75)
+    """
 
     __slots__ = ("pending", "pulls", "total")
 
@@ -22,6 +27,9 @@ class Tally:
         self.total = total
         self.pending = pending  # chosen, but not rewarded yet
 
+    def __repr__(self) -> str:
+        return f"Tally(pulls={self.pulls}, total={self.total:g}, pending={self.pending})"
+
     @property
     def mean(self) -> float:
         """The sample mean; 0 before the first reward."""
@@ -29,7 +37,8 @@ class Tally:
 
 
 def checked_name(what: str, name: Any) -> Name:
-    """A name of an arm or a neighbour, or BadInput if it is none."""
+    """A name of an arm or a neighbour, numpy's numbers as Python's, or BadInput if it is none."""
+    name = name.item() if isinstance(name, (np.integer, np.str_)) else name
     if not isinstance(name, (str, int)) or isinstance(name, bool):
         raise BadInput(f"{what} {name!r} is not allowed; allowed: a name or a whole number")
     return name
@@ -63,7 +72,7 @@ def checked_report(report: Report, arms: tuple[Arm, ...]) -> Report:
         names = tuple(checked_name("arm", name) for name in report.arms) or arms
         pulls, means = np.array(report.pulls, np.float64), np.array(report.means, np.float64)
     except (TypeError, ValueError):
-        raise BadInput("report is not allowed; allowed: numbers of pulls and means") from None
+        raise BadInput(f"report {report!r} is not allowed; allowed: numbers of pulls and means") from None
     if pulls.shape != (len(names),) or means.shape != (len(names),) or len(set(names)) < len(names):
         raise BadInput(f"report on {pulls.size} pulls and {means.size} means is not allowed; allowed: one each per arm")
     for count, mean in zip(pulls.tolist(), means.tolist(), strict=True):

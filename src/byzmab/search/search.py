@@ -14,6 +14,7 @@ from byzmab.search.restarts import Restarts
 from byzmab.search.space import Space
 from byzmab.simulation.assumptions import CHECKS
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.progress import wanted_bar
 from byzmab.simulation.result import Result
 from byzmab.simulation.run import check_workers, simulate
 from byzmab.sweep.store import ResultStore
@@ -71,7 +72,7 @@ def search_attack(
     runs: int = RUNS,
     optimizer: str = DEFAULT,
     store: ResultStore | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     workers: int | None = None,
     goal: str = goals.DEFAULT,
     restarts: int = RESTARTS,
@@ -84,7 +85,7 @@ def search_attack(
     attacks meet the same luck. Attacks that are known come first, so that nothing weaker than they is found; then
     `restarts` optimizers begin in different parts of the family. Ctrl-C ends the search with the best so far; with a
     store, the same search called again goes on from there: it asks the same questions, and the store answers.
-    `progress` is called with the trials done, their total, and how things stand.
+    `progress` is called with the trials done, their total, and how things stand; True shows a bar.
     """
     check_workers(workers)
     space = Space.of(experiment)
@@ -100,23 +101,24 @@ def search_attack(
     began = time.perf_counter()
     played = experiment.but(runs=runs, record=1)
     done: list[Trial] = []
-    try:
-        alone = _play(alone_of(played), store, workers)
-        beside = goals.Beside(alone, goals.threshold(alone, lock_in))
+    with wanted_bar(progress, "searching") as show:
+        try:
+            alone = _play(alone_of(played), store, workers)
+            beside = goals.Beside(alone, goals.threshold(alone, lock_in))
 
-        def attempt(attack: Crafted) -> float:
-            """Play an attack and write it down; what it is worth."""
-            result = _play(played.but(attack=attack), store, workers)
-            done.append(Trial(attack, goals.regret(result, beside), goals.GOALS[goal](result, beside)))
-            if progress is not None:
-                worst = max(done, key=lambda trial: trial.worth)
-                progress(len(done), trials, f"searching, regret {worst.regret:.1f}")
-            return done[-1].worth
+            def attempt(attack: Crafted) -> float:
+                """Play an attack and write it down; what it is worth."""
+                result = _play(played.but(attack=attack), store, workers)
+                done.append(Trial(attack, goals.regret(result, beside), goals.GOALS[goal](result, beside)))
+                if show is not None:
+                    worst = max(done, key=lambda trial: trial.worth)
+                    show(len(done), trials, f"searching, regret {worst.regret:.1f}")
+                return done[-1].worth
 
-        _explore(space, trials, Restarts(space, optimizer, experiment.seed, restarts), attempt)
-    except KeyboardInterrupt:
-        if not done:
-            raise
+            _explore(space, trials, Restarts(space, optimizer, experiment.seed, restarts), attempt)
+        except KeyboardInterrupt:
+            if not done:
+                raise
     known = {name: trial.regret for name, trial in zip(space.known, done, strict=False)}
     seconds = time.perf_counter() - began
     return Search(experiment, runs, optimizer, goal, restarts, lock_in, tuple(done), known, trials, seconds)

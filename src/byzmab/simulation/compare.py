@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from byzmab.core.errors import BadInput
+from byzmab.core.html import table
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import Result
 from byzmab.simulation.run import simulate
@@ -26,6 +27,15 @@ class Comparison:
         """Whether the interval excludes zero."""
         return self.low > 0.0 or self.high < 0.0
 
+    def _repr_html_(self) -> str:
+        verdict = "differs" if self.differs else "may be zero"
+        row = f"{self.difference:+.2f}", f"{self.low:+.2f} to {self.high:+.2f}", self.stderr, self.runs, verdict
+        return table(
+            "regret of the first less that of the second",
+            ("difference", "95 % interval", "stderr", "runs", "it"),
+            [row],
+        )
+
     def __str__(self) -> str:
         return f"{self.difference:+.2f} [{self.low:+.2f}, {self.high:+.2f}] over {self.runs} runs"
 
@@ -36,15 +46,20 @@ def compare(a: Experiment | Result, b: Experiment | Result) -> Comparison:
     A reward depends on run, agent, arm and pull alone, so that with the same seed both met the same luck and
     the difference is much less noisy than either regret.
     """
+    check_same_luck(*(item if isinstance(item, Experiment) else item.experiment for item in (a, b)))
     first, second = (simulate(item) if isinstance(item, Experiment) else item for item in (a, b))
+    differences = first.network_regret[:, -1] - second.network_regret[:, -1]
+    found = student_interval(differences)
+    return Comparison(found.mean, found.low, found.high, found.stderr, differences.size)
+
+
+def check_same_luck(a: Experiment, b: Experiment) -> None:
+    """Raise BadInput for experiments that cannot be compared run by run."""
     for name in SAME_LUCK:
-        values = [result.experiment.settings()[name] for result in (first, second)]
+        values = [experiment.settings()[name] for experiment in (a, b)]
         if values[0] != values[1]:
             raise BadInput(
                 f"{name} differs, {values[0]!r} and {values[1]!r}; allowed: experiments with the same {name}"
             )
-    if first.experiment.runs < 2:
+    if a.runs < 2:
         raise BadInput("runs 1 is too few to compare; allowed: at least 2")
-    differences = first.network_regret[:, -1] - second.network_regret[:, -1]
-    found = student_interval(differences)
-    return Comparison(found.mean, found.low, found.high, found.stderr, differences.size)

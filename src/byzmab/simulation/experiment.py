@@ -11,6 +11,7 @@ from byzmab.attacks import ATTACKS, Attack
 from byzmab.baselines import BASELINES, Baseline
 from byzmab.core.errors import BadInput, unknown
 from byzmab.core.filters import FILTERS, Filter
+from byzmab.core.html import table
 from byzmab.core.liars import checked_f, f_as_given
 from byzmab.core.plugins import Plugin, Registry
 from byzmab.core.policies import POLICIES, Policy
@@ -97,6 +98,14 @@ class Experiment:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+    def __repr__(self) -> str:
+        changed = (item for item in fields(self) if getattr(self, item.name) != item.default)
+        return f"Experiment({', '.join(f'{item.name}={getattr(self, item.name)!r}' for item in changed)})"
+
+    def _repr_html_(self) -> str:
+        rows = [(name.replace("_", " "), value) for name, value in self.settings().items() if value is not None]
+        return table("experiment", ("setting", "value"), rows)
 
     @property
     def parts(self) -> Parts:

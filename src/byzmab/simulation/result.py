@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from byzmab.core.errors import BadInput
+from byzmab.core.html import curve, table
 from byzmab.core.report import Floats, Integers
 from byzmab.graphs import Given
 from byzmab.simulation.absent import recall, without_folders
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.statistics import describe
+from byzmab.simulation.statistics import band, describe
 
 if TYPE_CHECKING:
     import xarray
@@ -36,6 +37,29 @@ class Result:
     means: Floats  # run × arm: μ
     seconds: float  # of playing, compilation excluded
     first: int = 0  # the number of its first run, where it holds only some runs of an experiment
+
+    def __repr__(self) -> str:
+        return f"<Result: {self._in_words()}, of {self.experiment!r}>"
+
+    def _in_words(self) -> str:
+        final = describe(self.network_regret[:, -1])
+        error = "" if final["stderr"] is None else f" ± {final['stderr']:.2g}"
+        return (
+            f"regret {final['mean']:.4g}{error} after {self.experiment.horizon:,} rounds, {self.experiment.runs} runs"
+        )
+
+    def _repr_html_(self) -> str:
+        filter, policy = self.experiment.algorithm_in_words()
+        settings = self.experiment.settings()
+        rows = [
+            ("algorithm", filter if policy == "-" else f"{filter}, {policy}"),
+            *((name, settings[name]) for name in ("attack", "graph", "agents", "byzantine", "f")),
+            ("reports heard", int(self.message_counts.sum())),
+            ("seconds", self.seconds),
+        ]
+        mean, std = band(self.network_regret)
+        drawing = curve(self.rounds.astype(float), mean, std, "round", "regret per normal agent, ± 1 std")
+        return table(self._in_words(), ("", ""), rows) + drawing
 
     @cached_property
     def dataset(self) -> "xarray.Dataset":
@@ -103,7 +127,7 @@ class Result:
         }
 
     def plot(self, axes: "Axes | None" = None, label: str | None = None) -> "Axes":
-        """Draw the mean regret over runs with its ±1 standard deviation band."""
+        """Draw the mean regret over runs with its ±1 standard deviation band; a notebook shows it."""
         from byzmab.simulation.figure import draw_regret
 
         return draw_regret(self, axes, label)

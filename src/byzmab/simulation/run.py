@@ -14,12 +14,15 @@ from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.absent import check_present
 from byzmab.simulation.assumptions import warn_of
-from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.experiment import DEFAULT_AGENTS, PAPER_ARMS, Experiment
+from byzmab.simulation.progress import wanted_bar
 from byzmab.simulation.result import Result
 from byzmab.simulation.single_run import Run, bytes_of, grid_of
 from byzmab.simulation.spread import Job, Watch, spread
 
 BLOCK_SECONDS = 0.05  # how long the compiled loop plays before it looks up
+PER_RUN = "agents", "arms", "memory", "record"  # settings that take memory in a run
+FOR_ALL = "runs", "record", "agents", "arms"  # those that take memory in what is kept of all runs
 COMFORTABLE_BYTES = 600_000_000  # for all runs that are played at once, unless a number of workers is given
 
 Progress = Callable[[int, int], None]
@@ -72,14 +75,14 @@ def check_workers(workers: int | None) -> None:
 def simulate(
     experiment: Experiment,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     workers: int | None = None,
     first: int = 0,
 ) -> Result:
     """Simulate all runs of an experiment, numbered from `first` on.
 
     Runs are spread over `workers` threads, as many as there are cores if not given, or over any
-    `concurrent.futures.Executor`. `progress` is called with the rounds played and their total.
+    `concurrent.futures.Executor`. `progress` is called with the rounds played and their total; True shows a bar.
     """
     check_workers(workers)
     check_present(experiment)
@@ -88,8 +91,8 @@ def simulate(
     prepare(experiment)
     began = time.perf_counter()
     jobs = _runs(experiment, first) if executor is None else _blocks(experiment, first, workers)
-    with closing(spread(jobs, executor, workers)) as playing:
-        outcomes = _telling(playing, progress, experiment.runs * experiment.horizon)
+    with wanted_bar(progress, "simulating") as show, closing(spread(jobs, executor, workers)) as playing:
+        outcomes = _telling(playing, show, experiment.runs * experiment.horizon)
         if executor is None:
             return _gather(experiment, outcomes, began, first)
         parts = sorted(outcomes, key=lambda part: part.first)
@@ -136,9 +139,26 @@ def _gather(experiment: Experiment, outcomes: Iterable[Outcome], began: float, f
 def workers_that_fit(experiment: Experiment) -> int:
     """The number of cores, or fewer where runs are so large that they would crowd the memory."""
     need, there = bytes_of(experiment), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if need > 0.8 * there:
-        raise BadInput(
-            f"agents {experiment.parts.agents} on this graph take about {need / 1e9:.0f} GB a run; "
-            f"allowed: what fits into the {there / 1e9:.0f} GB of this machine"
-        )
+    kept = _bytes_kept(experiment)
+    for what, size, settings in (("a run", need, PER_RUN), ("all runs together", kept, FOR_ALL)):
+        if size > 0.8 * there:
+            at_fault = _most_costly(experiment, settings)
+            raise BadInput(
+                f"{at_fault} {experiment.settings()[at_fault]} makes {what} take about {size / 1e9:.0f} GB; "
+                f"allowed: what fits into the {there / 1e9:.0f} GB of this machine"
+            )
     return max(1, min(os.cpu_count() or 1, COMFORTABLE_BYTES // need))
+
+
+def _bytes_kept(experiment: Experiment) -> int:
+    """What is kept of all runs until the end."""
+    grid = min(experiment.record, experiment.horizon)
+    return experiment.runs * (experiment.parts.agents - experiment.byzantine) * (8 * grid + 12 * experiment.parts.arms)
+
+
+def _most_costly(experiment: Experiment, settings: tuple[str, ...]) -> str:
+    """The setting that is farthest above its default: the one to be lowered where memory is short."""
+    sizes = {"agents": experiment.parts.agents / DEFAULT_AGENTS, "arms": experiment.parts.arms / len(PAPER_ARMS)}
+    for name in ("memory", "record", "runs"):
+        sizes[name] = getattr(experiment, name) / max(1, getattr(Experiment, name))
+    return max(settings, key=sizes.__getitem__)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from byzmab.core.errors import BadInput, nearest
+from byzmab.core.html import table
 from byzmab.core.toml import TomlFile, read_toml
 from byzmab.simulation.absent import recall
 from byzmab.simulation.experiment import Experiment
@@ -20,6 +21,7 @@ TABLES = {
     "point": "tables of settings, each headed [[point]]",
 }
 MOST_POINTS = 1_000_000
+SHOWN = 20  # in a notebook
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,15 @@ class Sweep:
     points: tuple[Experiment, ...]
     varied: tuple[str, ...]  # the settings by which they differ, as the file names them
     options: Mapping[str, Any]  # how the file wants to be run: workers, json, out
+
+    def __repr__(self) -> str:
+        return f"<Sweep of {len(self.points)} points over {', '.join(self.varied) or 'nothing'}>"
+
+    def _repr_html_(self) -> str:
+        shown = [point.settings() for point in self.points[:SHOWN]]
+        rows = [[settings[name] for name in self.varied] for settings in shown]
+        more = f", the first {SHOWN}" if len(self.points) > SHOWN else ""
+        return table(f"{len(self.points)} points{more}", [name.replace("_", " ") for name in self.varied], rows)
 
     @classmethod
     def read(cls, path: str | Path, changes: Mapping[str, Any] | None = None, must_play: bool = True) -> "Sweep":

@@ -12,6 +12,7 @@ from byzmab.simulation.absent import NAMING_FILES, check_present
 from byzmab.simulation.assumptions import warn_of
 from byzmab.simulation.density import is_dense
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.progress import wanted_bar
 from byzmab.simulation.result import Result
 from byzmab.simulation.run import check_workers, play_runs, prepare, workers_that_fit
 from byzmab.simulation.spread import Job, Watch, WorkerFailed, spread
@@ -51,13 +52,14 @@ def run_sweep(
     store: ResultStore,
     executor: Executor | None = None,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     announce: Announce | None = None,
 ) -> None:
     """Play all runs of some experiments that the store does not hold yet, and keep them there.
 
     They are spread over `workers` threads, or over the workers of any `concurrent.futures.Executor`. `progress` is
-    called with the agent-rounds played and their total, `announce` with what there is to do and how long it may take.
+    called with the agent-rounds played and their total, True shows a bar; `announce` is called with what there is to do
+    and how long it may take.
     """
     check_workers(workers)
     for point in points:
@@ -74,13 +76,14 @@ def run_sweep(
         return
     total = sum(task.work for task in tasks)
     known = {task.number: task.experiment for task in tasks}
-    with closing(spread(_jobs(tasks, speed, workers, executor), executor, workers)) as playing:
+    jobs = _jobs(tasks, speed, workers, executor)
+    with wanted_bar(progress, "sweeping") as show, closing(spread(jobs, executor, workers)) as playing:
         try:
             for finished, done in playing:
                 for block in (block for portion in finished for block in portion):
                     store.write(_recognise(block, known), block.part, block.origin)
-                if progress is not None:
-                    progress(done, total)
+                if show is not None:
+                    show(done, total)
         except WorkerFailed as error:
             raise BadInput(f"{error}; what was finished is kept, run it again to go on") from error
 

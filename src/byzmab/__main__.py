@@ -1,0 +1,5 @@
+"""`python -m byzmab` is the `byzmab` command."""
+
+from byzmab.cli.main import main
+
+main()

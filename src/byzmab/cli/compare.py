@@ -1,0 +1,43 @@
+"""byzmab compare: two experiments that met the same luck."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from byzmab.cli.options import Json, Workers
+
+FILE = "an experiment file, or a result that `byzmab simulate --out` wrote"
+
+
+def compare(
+    a: Annotated[Path, typer.Argument(help=FILE, metavar="A")],
+    b: Annotated[Path, typer.Argument(help=FILE, metavar="B")],
+    workers: Workers = None,
+    json: Json = False,
+) -> None:
+    """Compare two experiments run by run: the regret of A less that of B, with its 95 % interval."""
+    from byzmab.cli.show import compiling_notice, print_json, warnings_to_stderr
+    from byzmab.cli.tables import comparison_table
+
+    with compiling_notice(), warnings_to_stderr():
+        from byzmab.simulation.compare import check_same_luck
+        from byzmab.simulation.compare import compare as compare_results
+        from byzmab.simulation.files import open_experiment
+        from byzmab.simulation.progress import progress_bar
+        from byzmab.simulation.result import Result
+        from byzmab.simulation.run import simulate
+
+        given = [Result.load(path) if path.suffix == ".nc" else open_experiment(path, {}) for path in (a, b)]
+        check_same_luck(*(item.experiment if isinstance(item, Result) else item for item in given))
+        results = []
+        for path, item in zip((a, b), given, strict=True):
+            with progress_bar(f"simulating {path.name}") as progress:
+                results.append(item if isinstance(item, Result) else simulate(item, progress=progress, workers=workers))
+        comparison = compare_results(*results)
+    if json:
+        names = ("difference", "low", "high", "stderr", "runs", "differs")
+        summaries = {key: result.summary() for key, result in zip("ab", results, strict=True)}
+        print_json({**{name: getattr(comparison, name) for name in names}, **summaries})
+    else:
+        comparison_table([(path.name, result) for path, result in zip((a, b), results, strict=True)], comparison)

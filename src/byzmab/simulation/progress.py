@@ -1,0 +1,55 @@
+"""Progress bars for long work: in a terminal, in a notebook, or none where nobody looks."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Show = Callable[..., None]  # is given what is done, its total, and perhaps what is being done now
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Show | None]:
+    """A bar in a notebook, or on stderr if that is a terminal; None otherwise."""
+    if "ipykernel" in sys.modules:
+        yield _notebook_bar(what)
+    elif sys.stderr.isatty():
+        with _terminal_bar(what) as show:
+            yield show
+    else:
+        yield None
+
+
+@contextmanager
+def wanted_bar(progress: Show | bool | None, what: str) -> Iterator[Show | None]:
+    """What `progress=` asks for: True a bar, a function itself, anything else none."""
+    if progress is True:
+        with progress_bar(what) as show:
+            yield show
+    else:
+        yield progress or None
+
+
+@contextmanager
+def _terminal_bar(what: str) -> Iterator[Show]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def show(done: int, total: int, now: str = what) -> None:
+            bar.update(task, completed=done, total=total, description=now)
+
+        yield show
+
+
+def _notebook_bar(what: str) -> Show:
+    from IPython.display import HTML, display
+
+    shown = display(HTML(f"{what} …"), display_id=True)  # type: ignore[no-untyped-call]
+
+    def show(done: int, total: int, now: str = what) -> None:
+        shown.update(HTML(f'{now} <progress value="{done}" max="{total}"></progress> {done / total:.0%}'))  # type: ignore[no-untyped-call]
+
+    return show
