@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 CHECKED := "outside_its_arrays or keeps_its_contract or keep_the_contract or every_policy or every_graph"
 
-.PHONY: run reproduce test test-long quick boundscheck soak check bench docs clean chromium
+.PHONY: run reproduce test test-long quick boundscheck soak lowest dist check bench docs clean chromium
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml constraints.txt
@@ -28,7 +28,25 @@ quick: $(READY)
 	$(BIN)/python -m pytest --quick --numprocesses 2 --dist worksteal
 
 # plug-ins and parity with every index checked: a function that reads or writes outside its arrays raises here
-boundscheck: $(READY)
+bounds# the oldest dependencies that pyproject.toml allows: installed, and the tests without processes and browsers run with them
+lowest: $(READY)
+	$(PYTHON) -m venv .venv-lowest
+	$(BIN)/python tests/lowest.py > .venv-lowest/lowest.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/lowest.txt \
+		--editable '.[dask,node,search]' hypothesis pytest pytest-xdist schemathesis
+	.venv-lowest/bin/python -m pytest --quick --numprocesses 2 --dist worksteal
+
+# the wheel and the source distribution, checked in an empty environment: what would be published
+dist: $(READY)
+	rm -rf dist .venv-dist
+	$(BIN)/python -m build --outdir dist > /dev/null
+	$(BIN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv .venv-dist
+	.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls dist/*.whl)[node]"
+	cd .venv-dist && bin/python ../tests/wheel.py
+	rm -rf .venv-dist
+
+check: $(READY)
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest --quick --numprocesses 2 --dist worksteal -k $(CHECKED) \
 		tests/test_boundscheck.py tests/test_contracts.py tests/parity/test_naive.py
 
@@ -64,4 +82,4 @@ docs: $(READY)
 	$(BIN)/mkdocs serve
 
 clean:
-	rm -rf .venv out site
+	rm -rf .venv .venv-lowest .venv-dist dist out site

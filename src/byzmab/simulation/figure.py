@@ -1,5 +1,6 @@
 """Regret figures: mean over runs with a band of one standard deviation."""
 
+import sys
 from typing import TYPE_CHECKING
 
 from byzmab.core.report import Floats, Integers
@@ -30,8 +31,12 @@ def new_figure(width: float = 6.0, height: float = 4.0) -> "Figure":
 
 
 def new_axes() -> "Axes":
-    """The axes of a figure that has only those."""
-    return new_figure().subplots()
+    """The axes of a figure that has only those; in a notebook, of one that the notebook shows."""
+    if "ipykernel" not in sys.modules:
+        return new_figure().subplots()
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=(6.0, 4.0), layout="constrained")[1]
 
 
 def draw_band(axes: "Axes", rounds: Integers, values: Floats, label: str, alone: bool = False) -> None:
