@@ -1,0 +1,45 @@
+"""The documentation's site, opened from the disk as a person opens it who has no server and no network."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", folder]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def page(browser):
+    """A page that remembers what it asked of the network and what went wrong in it."""
+    page = browser.new_page()
+    page.asked, page.errors = [], []
+    page.on("request", lambda request: page.asked.append(request.url) if request.url.startswith("http") else None)
+    page.on("pageerror", page.errors.append)
+    yield page
+    page.close()
+
+
+def test_search_works_from_the_disk_and_asks_nobody(site, page):
+    page.goto((site / "concepts/loop.html").as_uri())
+    page.locator(".md-search__input").fill("guarded")
+    found = page.locator(".md-search-result__item")
+    found.first.wait_for(timeout=20_000)
+    assert any("Filters" in text for text in found.all_inner_texts())
+    assert (page.asked, page.errors) == ([], [])
+
+
+def test_formulas_are_drawn_as_mathematics(site, page):
+    page.goto((site / "concepts/reports-and-beliefs.html").as_uri())
+    formulas = page.locator("math")
+    assert formulas.count() >= 3
+    assert formulas.first.bounding_box()["height"] > 20  # a fraction under a root, not a line of text
+    assert page.locator(".arithmatex").count() == 0
