@@ -18,23 +18,27 @@ def site(tmp_path_factory):
 
 
 @pytest.fixture
-def page(browser):
-    """A page that remembers what it asked of the network and what went wrong in it."""
+def wrong():
+    """What a page asked of the network, and what went wrong in it."""
+    return []
+
+
+@pytest.fixture
+def page(browser, wrong):
     page = browser.new_page()
-    page.asked, page.errors = [], []
-    page.on("request", lambda request: page.asked.append(request.url) if request.url.startswith("http") else None)
-    page.on("pageerror", page.errors.append)
+    page.on("request", lambda request: wrong.append(request.url) if request.url.startswith("http") else None)
+    page.on("pageerror", lambda error: wrong.append(error))  # playwright takes no bound method of a list
     yield page
     page.close()
 
 
-def test_search_works_from_the_disk_and_asks_nobody(site, page):
+def test_search_works_from_the_disk_and_asks_nobody(site, page, wrong):
     page.goto((site / "concepts/loop.html").as_uri())
     page.locator(".md-search__input").fill("guarded")
     found = page.locator(".md-search-result__item")
     found.first.wait_for(timeout=20_000)
     assert any("Filters" in text for text in found.all_inner_texts())
-    assert (page.asked, page.errors) == ([], [])
+    assert wrong == []
 
 
 def test_formulas_are_drawn_as_mathematics(site, page):
