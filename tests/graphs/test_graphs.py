@@ -150,7 +150,7 @@ def test_room_is_made_for_more_edges_than_expected():
     played.advance(60)
     record = played.state.record
     assert record["inbox_capacity"] >= played.state["inbox_starts"][60] > record["edge_capacity"] / 2
-    assert record["lies"] <= record["lie_room"]
+    assert record["lies"] <= record["lie_capacity"]
 
 
 @pytest.mark.parametrize("name", GRAPHS.entries)
