@@ -33,7 +33,7 @@ lowest: $(READY)
 	$(PYTHON) -m venv .venv-lowest
 	$(BIN)/python tests/lowest.py > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/lowest.txt \
-		--editable '.[dask,node,search]' hypothesis pytest pytest-xdist schemathesis
+		--editable '.[dask,node,search]' hypothesis pytest pytest-timeout pytest-xdist schemathesis
 	.venv-lowest/bin/python -m pytest --quick --numprocesses 2 --dist worksteal
 
 # the wheel and the source distribution, checked in an empty environment: what would be published
