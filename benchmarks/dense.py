@@ -82,7 +82,7 @@ def table():
 def main():
     print("N=1 000, complete, 10 arms, B=f=10: the plain path's time over the dense path's (at least 10)")
     for attack, rounds, block in (("extreme", 400, 40), ("constant", 400, 40), ("adaptive", 30, 5)):
-        for filter in ("trimmed", "pooled"):
+        for filter in ("trimmed", "pooled", "screened", "guarded"):
             middle, low, high = ratios(rounds, block, attack=attack, filter=filter)
             print(f"  {filter:<8} {attack:<9} {middle:6.1f}  ({low:.1f} to {high:.1f})", flush=True)
     table()

@@ -6,6 +6,7 @@
 Raises AssertionError with one sentence where the contract is broken.
 """
 
+import math
 import warnings
 from functools import singledispatch
 
@@ -109,27 +110,49 @@ def _check_depends_on(filter: Filter) -> None:
 
 
 def _check_dense(filter: Filter) -> None:
-    """Sorted reports, those between the ends summed up, give the belief that all of them give one by one."""
-    rng = np.random.default_rng(1)
+    """Sorted reports, those that are not dropped summed up, give the belief that all of them give one by one."""
+    rng, params = np.random.default_rng(1), np.array(filter.params, np.float64)
     for _ in range(TRIALS):
         own_pulls, own_mean, f = int(rng.integers(1, 100)), rng.random(), int(rng.integers(0, 4))
-        settings = float(own_pulls), own_mean, f, rng.uniform(1, 2), int(rng.integers(0, 10_000)), 0
-        params = np.array(filter.params, np.float64)
+        settings = float(own_pulls), own_mean, f, rng.uniform(1, 2), int(rng.integers(0, 10_000)), 0, params
         count = int(rng.integers(0, 40))
         least = own_pulls if filter.consistency else 1
         pulls, means = rng.integers(least, 3 * own_pulls + 1, count).astype(float), rng.integers(0, 20, count) / 19
         order = np.lexsort((pulls, means))
         pulls, means = pulls[order], means[order]
-        belief = type(filter).believe(Heard(pulls.copy(), means.copy(), *settings, params))
-        told = f + int(rng.integers(0, 3))  # one by one, on either side
-        between = slice(told, max(count - told, told))
-        worth = np.minimum(pulls[between], own_pulls)
-        middle = Middle(worth.size, means[between].sum(), worth.sum(), (worth * means[between]).sum())
-        ends = Heard(np.delete(pulls, between), np.delete(means, between), *settings, params)
-        dense = type(filter).believe_dense(ends, middle)
+        heard = Heard(pulls, means, *settings)
+        belief = type(filter).believe(heard._replace(pulls=pulls.copy(), means=means.copy()))
+        told = _told(filter, heard, f + int(rng.integers(0, 3)))
+        worth = np.minimum(pulls[~told], own_pulls)
+        centre = math.nan if filter.drops is None else float(np.median([own_mean, *means]))
+        middle = Middle(
+            worth.size,
+            means[~told].sum(),
+            worth.sum(),
+            (worth * means[~told]).sum(),
+            int((pulls[~told] >= own_pulls).sum()),
+            centre,
+        )
+        dense = type(filter).believe_dense(heard._replace(pulls=pulls[told], means=means[told]), middle)
         assert np.allclose(dense, belief, rtol=1e-12, atol=1e-12), (
             f"`believe_dense` gives {dense} where `believe` gives {belief}"
         )
+
+
+def _told(filter: Filter, heard: Heard, side: int) -> np.ndarray:
+    """Which of sorted reports are told one by one: so many on either side, and what else the filter says it drops."""
+    pulls, means, size = heard.pulls, heard.means, heard.pulls.size
+    told = np.zeros(size, bool)
+    limit, by_pull = (math.inf, False) if filter.drops is None else type(filter).drops(heard.params, heard.time)
+    shift = means - np.median([heard.own_mean, *means])
+    told |= shift**2 * np.minimum(pulls, heard.own_pulls) > limit
+    largest = np.sort(pulls)[::-1]
+    for g in range(min(heard.f + 1, size)):  # so many may be trimmed
+        cap = min(heard.own_pulls, largest[g])
+        order = np.lexsort((pulls, np.minimum(pulls, cap) * shift if by_pull else means))
+        told[order[:side]] = told[order[max(size - side, 0) :]] = True
+        told |= by_pull and (pulls > cap) & (cap < heard.own_pulls) | (pulls == largest[g])
+    return told
 
 
 def _check_dense_in_use(filter: Filter) -> None:

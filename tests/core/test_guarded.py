@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from byzmab import Heard
 from byzmab.core.filters.fates import Fate
-from byzmab.core.filters.guarded import Guarded, cap_of, move_extremes_out
+from byzmab.core.filters.guarded import Guarded
+from byzmab.core.filters.pull import cap_of, move_extremes_out, sums_without_extremes
 
 unit = st.floats(0, 1)
 PROVEN = np.array(Guarded(proven=1).params)
@@ -103,7 +104,7 @@ def test_the_worst_prefix_of_rewards_is_hardly_worse_than_a_fixed_one(mean):
 def test_the_cap_is_a_count_that_one_honest_agent_has(n, counts, f):
     if f < len(counts):
         expected = max(1, math.floor(min(n, sorted(counts, reverse=True)[f])))
-        assert cap_of(float(n), np.array(counts), f) == expected
+        assert cap_of(float(n), np.array(counts), f, 0) == expected
 
 
 @given(
@@ -118,6 +119,18 @@ def test_extremes_are_found_one_by_one_as_by_sorting(told, f):
         found = list(zip(pulls, counts, strict=True))
         assert sorted(found[:f]) == ordered[:f]
         assert sorted(found[len(told) - f :]) == ordered[len(told) - f :]
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 5), st.sampled_from([-1.0, 0.0, 0.25, 0.5, 2.0])), min_size=1, max_size=14),
+    st.integers(0, 4),
+)
+def test_what_is_left_without_extremes_is_summed_as_after_sorting(told, f):
+    """Also where equal pulls have different counts, of which the fewest come first."""
+    if len(told) > 2 * f:
+        left = sorted((pull, count) for count, pull in told)[f : len(told) - f]
+        kept, total = sums_without_extremes(*np.array(told, float).T.copy(), f)
+        assert (kept, total) == (sum(count for _, count in left), sum(pull for pull, _ in left))
 
 
 def test_a_noisy_honest_report_is_no_cover_for_a_heavy_lie():
@@ -158,3 +171,16 @@ def test_it_never_leaves_more_room_than_being_alone(case):
     n, x, honest, lies, f = case
     _, weight, doubt = Guarded.believe(heard(n, x, [*honest, *lies], f, np.array(Guarded().params)))
     assert doubt + 2.0 / math.sqrt(weight) <= 2.0 / math.sqrt(n) + 1e-12
+
+
+@pytest.mark.parametrize(("reports", "alone"), [(6, True), (7, False)])
+def test_no_more_than_3f_reports_are_not_used(reports, alone):
+    told = [(100, 0.4 + 0.02 * number) for number in range(reports)]
+    believed = Guarded.believe(heard(100, 0.5, told, 2, np.array(Guarded().params)))
+    assert (believed == (0.5, 100.0, 0.0)) == alone
+
+
+def test_an_impossible_report_leaves_enough_for_the_f_that_is_left():
+    told = [(1000, 0.5)] * 5 + [(1000, 1.0)]  # 6 ≤ 3f of f = 2, but 5 > 3 of the one that is left
+    believed = Guarded.believe(heard(1000, 0.5, told, 2, np.array(Guarded().params)))
+    assert believed[1] > 1000

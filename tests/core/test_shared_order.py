@@ -1,6 +1,8 @@
 """Reports ordered once for all tell every receiver what a sorted inbox of its own would."""
 
 import random
+import statistics
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -9,24 +11,40 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from byzmab import Experiment
+from byzmab.core.droppable import Droppable, Rule
 from byzmab.core.extremes import Extremes, admit
 from byzmab.core.shared_order import (
     SharedOrder,
-    admit_first,
     load_arm,
     mean_from_end,
-    merge_heard,
+    merge_droppable,
+    merge_extremes,
     passing,
     queue_receivers,
 )
 from byzmab.simulation.single_run import Run
 
+NO_RULE = Rule(0, np.inf, False)
 counts = st.integers(1, 12).map(float)
 means = st.integers(0, 9).map(lambda tenths: tenths / 9)  # few enough that many are equal
 
 
 def make_extremes(room, agents):
     return Extremes(np.zeros(room), np.zeros(room), np.zeros(room, int), np.zeros(1, int), np.zeros(agents, int))
+
+
+def make_droppable(normal, agents):
+    floats = [np.zeros(size) for size in (4, normal, normal, agents + 1)]
+    integers = [np.zeros(size, int) for size in (normal, 1, normal)]
+    return Droppable(
+        np.zeros(normal),
+        np.zeros(normal),
+        *integers,
+        *floats,
+        np.zeros(agents, int),
+        np.zeros(normal),
+        np.zeros(normal),
+    )
 
 
 @given(reports=st.lists(st.tuples(means, counts), max_size=30), side=st.integers(1, 6))
@@ -83,12 +101,13 @@ def make_order(network, f):
     starts = np.cumsum([0, *map(len, network.missing)])
     room = min(2 * (max(f, 1) + 1 + max(map(len, network.missing))), normal)
     floats = [np.zeros(size) for size in (agents, agents, normal, normal, normal + 1, normal + 1, normal + 1)]
-    integers = [np.zeros(size, int) for size in (normal, agents, agents, agents, agents, normal + 2)]
+    integers = [np.zeros(size, int) for size in (normal, agents, agents, agents, agents, normal + 2, 1)]
     return SharedOrder(
         np.array([order]),
         starts,
         np.array([other for names in network.missing for other in names], int),
         make_extremes(room, agents),
+        make_droppable(normal, agents),
         *floats,
         *integers,
         np.zeros(liars),
@@ -103,7 +122,6 @@ def test_every_receiver_hears_what_a_sorted_inbox_of_its_own_would_hold(network,
     load_arm(shared, np.array(network.pulls)[:, None], np.array(network.means)[:, None], 0)
     queue_receivers(shared, np.array(network.kappas), consistency)
     assert sorted(shared.queue) == list(range(len(network.pulls)))
-    admitted = 0
     for receiver in shared.queue:
         own, kappa = network.pulls[receiver], network.kappas[receiver]
         honest = sorted(
@@ -114,9 +132,8 @@ def test_every_receiver_hears_what_a_sorted_inbox_of_its_own_would_hold(network,
         lies = sorted(network.lies[receiver])
         for index, (mean, count) in enumerate(lies):
             shared.lie_means[index], shared.lie_pulls[index] = mean, count
-        admitted = admit_first(shared, admitted, shared.n_consistent[receiver])
         heard_pulls, heard_means = np.zeros(len(network.pulls)), np.zeros(len(network.pulls))
-        size, middle = merge_heard(shared, receiver, len(lies), heard_pulls, heard_means)
+        size, middle = merge_extremes(shared, receiver, len(lies), NO_RULE, heard_pulls, heard_means)
         told = list(zip(heard_means[:size], heard_pulls[:size], strict=True))
         everything = sorted(honest + lies)
 
@@ -139,6 +156,53 @@ def test_every_receiver_hears_what_a_sorted_inbox_of_its_own_would_hold(network,
                 found = mean_from_end(shared, receiver, rank, low)
                 ordered = honest if low else honest[::-1]
                 assert found == ordered[min(rank, len(honest) - 1)][0] if honest else np.isnan(found)
+
+
+def honest_of(network, receiver):
+    everyone = range(network.liars, len(network.pulls))
+    return [(network.means[j], network.pulls[j]) for j in everyone if j not in network.missing[receiver]]
+
+
+@given(
+    network=networks(),
+    f=st.integers(0, 3),
+    limit=st.sampled_from([-1.0, 0.5, 2.0, np.inf]),
+    by_pull=st.booleans(),
+)
+def test_what_a_receiver_may_drop_is_told_one_by_one_and_the_rest_together(network, f, limit, by_pull):
+    shared = make_order(network, f)
+    load_arm(shared, np.array(network.pulls)[:, None], np.array(network.means)[:, None], 0)
+    queue_receivers(shared, np.array(network.kappas), False)
+    rule = Rule(f + max(map(len, network.missing)), limit, by_pull)
+    for receiver in shared.queue:
+        own, lies = network.pulls[receiver], sorted(network.lies[receiver])
+        for index, (mean, count) in enumerate(lies):
+            shared.lie_means[index], shared.lie_pulls[index] = mean, count
+        pulls, means = np.zeros(len(network.pulls)), np.zeros(len(network.pulls))
+        size, middle = merge_droppable(shared, receiver, len(lies), rule, pulls, means)
+        told, everything = Counter(zip(means[:size], pulls[:size], strict=True)), honest_of(network, receiver) + lies
+        together = Counter(everything) - told
+        centre = statistics.median([network.means[receiver], *(mean for mean, _ in everything)])
+
+        assert middle.centre == pytest.approx(centre, abs=1e-15)
+        assert list(zip(means[:size], pulls[:size], strict=True)) == sorted(told.elements())
+        assert together.total() == middle.size == len(everything) - size
+        assert middle.at_least_own == sum(count >= own for _, count in together.elements())
+        assert middle.pulls == pytest.approx(sum(min(count, own) for _, count in together.elements()))
+        assert middle.rewards == pytest.approx(sum(min(count, own) * mean for mean, count in together.elements()))
+        assert all((mean - centre) ** 2 * min(count, own) <= limit for mean, count in together.elements())
+        for g in range(f + 1 if middle.size > 0 else 0):
+            counts_heard = sorted((count for _, count in everything), reverse=True)
+            C = min(own, counts_heard[g])
+            assert not by_pull or all(count <= C or own == C for _, count in together.elements())
+
+            def key(report, C=C if by_pull else own, centre=middle.centre):
+                mean, count = report
+                return (min(count, C) * (mean - centre) if by_pull else mean, min(count, C))
+
+            order, outer = sorted(map(key, everything)), sorted(map(key, told.elements()))
+            assert outer[:g] == order[:g]
+            assert outer[len(outer) - g :] == order[len(order) - g :]
 
 
 @pytest.mark.parametrize("epoch", [1, 3])

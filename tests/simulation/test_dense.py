@@ -35,7 +35,7 @@ def assert_same_choices(experiment, run=0):
 
 
 def test_the_paper_filter_and_ours_have_a_dense_path():
-    assert {"trimmed", "mean", "pooled"} <= set(DENSE)
+    assert set(DENSE) == {"trimmed", "mean", "pooled", "screened", "guarded"}
 
 
 @pytest.mark.parametrize("graph", ["complete", "erdos-renyi:0.9"])
@@ -90,6 +90,12 @@ def test_a_given_graph_from_which_few_edges_are_missing_is_played_with_the_same_
         assert_same_choices(Experiment(graph=graph, filter=filter, attack="gaussian", byzantine=4, f=4, horizon=60))
 
 
+@pytest.mark.parametrize("filter", ["guarded:proven=1", "guarded:0.2,0,1", "screened:0.2,1"])
+def test_parameters_reach_the_dense_path(filter):
+    for attack in ("alie", "extreme"):
+        assert_same_choices(Experiment(filter=filter, attack=attack, **NETWORK))
+
+
 @settings(max_examples=60)
 @given(
     agents=st.integers(1, 20),
@@ -132,7 +138,9 @@ def test_a_network_that_is_dense_by_the_rule_plays_as_transcribed(filter):
         ({"graph": "erdos-renyi:0.5"}, False),
         ({"graph": "star"}, False),
         ({"f": 40}, False),
-        ({"filter": "screened"}, False),
+        ({"filter": "guarded"}, True),
+        ({"filter": "screened"}, True),
+        ({"filter": "median"}, False),
         ({"filter": "solo"}, False),
         ({"delay": 1}, False),
         ({"subset": 5}, False),
@@ -148,7 +156,7 @@ def test_only_large_networks_in_which_nearly_everyone_hears_everyone_are_dense(c
     simulate(experiment)
 
 
-@pytest.mark.parametrize("changes", [{"filter": "screened"}, {"subset": 5}, {"algorithm": "coop-ucb2"}], ids=str)
+@pytest.mark.parametrize("changes", [{"filter": "median"}, {"subset": 5}, {"algorithm": "coop-ucb2"}], ids=str)
 def test_what_cannot_be_played_dense_is_refused(changes):
     with pytest.raises(BadInput, match="dense"):
         Run(Experiment(**changes), 0, dense=True)
@@ -186,7 +194,7 @@ class Shout(Attack):
     sees_edges = False
 
 
-@pytest.mark.parametrize("filter", ["trimmed", "pooled"])
+@pytest.mark.parametrize("filter", ["trimmed", "pooled", "screened", "guarded"])
 def test_a_lie_however_large_costs_no_digit(filter):
     experiment = Experiment(attack=Shout(), filter=filter, **NETWORK)
     plain, dense = (Run(experiment, 0, dense=dense) for dense in (False, True))

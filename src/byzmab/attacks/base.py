@@ -8,6 +8,7 @@ import numpy as np
 
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import below
+from byzmab.core.droppable import Droppable
 from byzmab.core.extremes import Extremes
 from byzmab.core.liars import f_for
 from byzmab.core.mistakes import Contract, nothing
@@ -52,8 +53,10 @@ def _contracts() -> dict[str, Contract]:
     )
     extremes = Extremes(floats, floats, integers, integers, integers)
     sums = floats, floats, floats, floats, floats, floats, floats
-    ranks = integers, integers, integers, integers, integers, integers
-    shared = SharedOrder(wholes, integers, integers, extremes, *sums, *ranks, floats, floats, integers)
+    ranks = integers, integers, integers, integers, integers, integers, integers
+    marks = integers, integers, integers
+    droppable = Droppable(floats, floats, *marks, floats, floats, floats, floats, integers, floats, floats)
+    shared = SharedOrder(wholes, integers, integers, extremes, droppable, *sums, *ranks, floats, floats, integers)
     own = {"params": floats, "scratch": table, "rng": words}
     tell = {"world": world, "sender": 0, "receiver": 0, **own, "report": Report(floats, floats)}
     return {

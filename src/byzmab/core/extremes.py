@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.report import Floats, Integers
+from byzmab.core.sorting import precedes
 
 
 class Extremes(NamedTuple):
@@ -18,12 +19,6 @@ class Extremes(NamedTuple):
     senders: Integers
     size: Integers  # 1: how many there are
     held: Integers  # agents: 1 for those who are among them
-
-
-@compiled
-def comes_first(mean: float, count: float, other_mean: float, other_count: float) -> bool:
-    """Whether a report stands before another: by mean, and with equal means by pulls."""
-    return mean < other_mean or (mean == other_mean and count < other_count)
 
 
 @compiled
@@ -40,7 +35,7 @@ def index_for(extremes: Extremes, count: float, mean: float) -> int:
     first, end = 0, extremes.size[0]
     while first < end:
         index = (first + end) // 2
-        if comes_first(mean, count, extremes.means[index], extremes.pulls[index]):
+        if precedes(mean, count, extremes.means[index], extremes.pulls[index]):
             end = index
         else:
             first = index + 1

@@ -41,6 +41,12 @@ def three_numbers(kind: Any) -> bool:
     return isinstance(kind, types.BaseTuple) and len(kind) == 3 and all(isinstance(part, number) for part in kind)
 
 
+def a_number_and_a_bool(kind: Any) -> bool:
+    """Whether it returns a number and a bool."""
+    parts = tuple(kind) if isinstance(kind, types.BaseTuple) else ()
+    return len(parts) == 2 and isinstance(parts[0], types.Float | types.Integer) and parts[1] == types.boolean
+
+
 _checked: set[Any] = set()
 
 

@@ -1,6 +1,7 @@
 """What agents tell each other, and what they make of it."""
 
 import json
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,15 +61,17 @@ class Heard(NamedTuple):
 
 
 class Middle(NamedTuple):
-    """Reports between the lowest and the highest ones, told together: see `Filter.believe_dense`."""
+    """Reports that no receiver drops, told together: see `Filter.believe_dense`."""
 
     size: int
     means: float  # Σ x̄_j
     pulls: float  # Σ c_j: every count capped at one's own, c_j = min(n_j, n_i)
     rewards: float  # Σ c_j x̄_j
+    at_least_own: int  # how many have n_j ≥ n_i
+    centre: float  # the median of one's own mean and of all that is heard, for filters that say what they drop
 
 
-NO_MIDDLE = Middle(0, 0.0, 0.0, 0.0)
+NO_MIDDLE = Middle(0, 0.0, 0.0, 0.0, 0, math.nan)
 
 
 class Belief(NamedTuple):

@@ -1,9 +1,9 @@
-"""Lists in place: take one report out, and sort; short lists by insertion, long ones by Shell's method.
+"""Lists in place: take one report out, sort, and find a rank; short lists by insertion, long ones by Shell's method.
 
 numba's own sort takes a second to compile wherever it is used; reports are few, so this is as fast.
 """
 
-from byzmab.core.compiler import compiled
+from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.report import Floats
 
 GAPS = (1, 4, 10, 23, 57, 132, 301, 701, 1577, 3548, 7983, 17961, 40412, 90927)  # after Ciura 2001
@@ -44,6 +44,64 @@ def sort_reports(pulls: Floats, means: Floats) -> None:
                 means[index], pulls[index] = means[index - gap], pulls[index - gap]
                 index -= gap
             means[index], pulls[index] = mean, count
+
+
+@compiled
+def sort_few(pulls: Floats, means: Floats) -> None:
+    """Sort a few reports by mean, without a branch that the processor could mistake."""
+    for last in range(1, means.size):
+        mean, count = means[last], pulls[last]
+        for index in range(last):
+            other, others = means[index], pulls[index]
+            before = mean < other
+            means[index], mean = min(mean, other), max(mean, other)
+            pulls[index] = count if before else others
+            count = others if before else count
+        means[last], pulls[last] = mean, count
+
+
+@compiled_noinline
+def value_at(rank: int, values: Floats) -> float:
+    """The value at a rank, from 0 for the smallest; values are moved, none below it to the right. Hoare's FIND."""
+    first, last = 0, values.size - 1
+    while first < last:
+        pivot, left, right = values[rank], first, last
+        while left <= right:
+            while values[left] < pivot:
+                left += 1
+            while pivot < values[right]:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left, right = left + 1, right - 1
+        first = left if right < rank else first
+        last = right if rank < left else last
+    return float(values[rank])
+
+
+@compiled
+def precedes(mean: float, count: float, other_mean: float, other_count: float) -> bool:
+    """Whether a report stands before another: by mean, and with equal means by pulls."""
+    return mean < other_mean or (mean == other_mean and count < other_count)
+
+
+@compiled_noinline
+def split_reports(pulls: Floats, means: Floats, rank: int) -> None:
+    """Move reports so that the first `rank` are those that would stand first if all were sorted. Hoare's FIND."""
+    first, last = 0, means.size - 1
+    while first < last:
+        mean, count, left, right = means[rank], pulls[rank], first, last
+        while left <= right:
+            while precedes(means[left], pulls[left], mean, count):
+                left += 1
+            while precedes(mean, count, means[right], pulls[right]):
+                right -= 1
+            if left <= right:
+                means[left], means[right] = means[right], means[left]
+                pulls[left], pulls[right] = pulls[right], pulls[left]
+                left, right = left + 1, right - 1
+        first = left if right < rank else first
+        last = right if rank < left else last
 
 
 @compiled

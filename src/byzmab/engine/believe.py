@@ -12,6 +12,7 @@ from byzmab.core.filters.base import EVERY_ROUND, Filter
 from byzmab.core.liars import f_for
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Belief
+from byzmab.core.shared_order import merge_droppable
 from byzmab.engine.dense import believe_all_dense
 from byzmab.engine.state import BAD_BELIEF, StateType, floats, table, words
 
@@ -74,7 +75,8 @@ def believe_all(state: Any) -> None:
 def believing(filter: Filter, dense: bool) -> Any:
     """`believe_all`, or `believe_all_dense`, with a filter's own function in it; BadInput where that has a mistake."""
     check_functions(filter.kind, filter.functions())
-    return _believing_dense(type(filter).believe_dense) if dense else _believing(type(filter).believe)
+    kind = type(filter)
+    return _believing_dense(kind.believe_dense, kind.drops) if dense else _believing(kind.believe)
 
 
 @cache
@@ -84,5 +86,6 @@ def _believing(believe: Any) -> Any:
 
 
 @cache
-def _believing_dense(believe_dense: Any) -> Any:
-    return specialize(believe_all_dense, types.void(StateType), believe_dense=believe_dense)
+def _believing_dense(believe_dense: Any, drops: Any) -> Any:
+    centred = {} if drops is None else {"drops": drops, "merge": merge_droppable}
+    return specialize(believe_all_dense, types.void(StateType), believe_dense=believe_dense, **centred)

@@ -6,15 +6,17 @@ import numpy as np
 
 from byzmab.core.believe import ALL_ARMS
 from byzmab.core.compiler import compiled, compiled_noinline
+from byzmab.core.droppable import Droppable, Rule
 from byzmab.core.extremes import Extremes
 from byzmab.core.filters.base import EVERY_ROUND
 from byzmab.core.filters.trimmed import believe_dense  # `specialize` puts the filter's own in its place
 from byzmab.core.report import LEAST_PULLS, Floats, Heard, Integers, Words
-from byzmab.core.shared_order import SharedOrder, admit_first, load_arm, merge_heard, queue_receivers
+from byzmab.core.shared_order import SharedOrder, load_arm, merge_extremes, queue_receivers
 from byzmab.core.sorting import sort_reports
 from byzmab.engine.state import BAD_BELIEF, floats, integer_table, integers, table, words
 
-FLOAT_ROWS, INTEGER_ROWS = 11, 10  # of the two tables in which a SharedOrder is kept
+FLOAT_ROWS, INTEGER_ROWS = 19, 13  # of the two tables in which a SharedOrder is kept
+SPARE = 4  # columns beyond one for each agent
 
 
 @compiled
@@ -23,13 +25,27 @@ def shared_order_of(state: Any) -> SharedOrder:
     agents, normal = state.agents, state.agents - state.byzantine
     # f on either side when those missing are left out, and one more for attacks that stay just inside
     kept = min(2 * (max(state.f, 1) + 1 + state.most_missing), normal)
-    reals = table(state.order_floats, FLOAT_ROWS, agents + 2)
-    wholes = integer_table(state.order_integers, INTEGER_ROWS, agents + 2)
+    reals = table(state.order_floats, FLOAT_ROWS, agents + SPARE)
+    wholes = integer_table(state.order_integers, INTEGER_ROWS, agents + SPARE)
     return SharedOrder(
         integer_table(state.by_pulls, state.arms, normal),
         integers(state.missing_starts, agents + 1),
         integers(state.missing, state.edge_capacity),
         Extremes(reals[0, :kept], reals[1, :kept], wholes[0, :kept], wholes[1, :1], wholes[2, :agents]),
+        Droppable(
+            reals[11, :normal],
+            reals[12, :normal],
+            wholes[10, :normal],
+            wholes[1, 1:2],
+            wholes[11, :normal],
+            reals[13, :SPARE],
+            reals[14, :normal],
+            reals[18, :normal],
+            reals[15, : agents + 1],
+            wholes[12, :agents],
+            reals[16, :normal],
+            reals[17, :normal],
+        ),
         reals[2, :agents],
         reals[3, :agents],
         reals[4, :normal],
@@ -43,6 +59,7 @@ def shared_order_of(state: Any) -> SharedOrder:
         wholes[6, :agents],
         wholes[7, :agents],
         wholes[8, : normal + 2],
+        wholes[1, 2:3],
         reals[9, : agents - normal],
         reals[10, : agents - normal],
         wholes[9, :agents],
@@ -124,6 +141,15 @@ def take_lies(
     return lies, silent
 
 
+@compiled
+def drops_extremes(params: Floats, time: int) -> tuple[float, bool]:
+    """Nothing but extreme means, which the shared order knows already."""
+    return np.inf, False
+
+
+merge, drops = merge_extremes, drops_extremes  # `specialize` puts others in their place for filters with a centre
+
+
 def believe_all_dense(state: Any) -> None:
     """Let every agent believe anew of every arm on which some report changed."""
     agents, arms, rows = state.agents, state.arms, state.agents + state.lie_capacity
@@ -143,20 +169,19 @@ def believe_all_dense(state: Any) -> None:
     shared = shared_order_of(state)
     consistency = state.consistency == 1
     follow = state.stable_inbox == 1 and state.depends_on != EVERY_ROUND
+    rule = Rule(min(state.f + state.most_missing, agents), *drops(params, state.time))
     dirty = union(words(state.dirty, rows)) if follow else ALL_ARMS
     for arm in range(arms):
         if not (dirty >> np.uint64(arm & 63)) & np.uint64(1):
             continue
         load_arm(shared, own_pulls, own_means, arm)
         queue_receivers(shared, kappas, consistency)
-        admitted = 0
         for agent in shared.queue:
             own, kappa = shared.own_pulls[agent], kappas[agent]
             factor, least = (kappa, own) if consistency else (1.0, LEAST_PULLS)
-            admitted = admit_first(shared, admitted, shared.n_consistent[agent])
             inbox = inbox_rows[starts[agent] : starts[agent + 1]]
             lies, silent = take_lies(shared, told_pulls, told_means, inbox, arm, factor, least)
-            count, middle = merge_heard(shared, agent, lies, pulls, means)
+            count, middle = merge(shared, agent, lies, rule, pulls, means)
             own_mean = shared.own_means[agent]
             heard = Heard(pulls[:count], means[:count], own, own_mean, state.f, kappa, state.time, silent, params)
             estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = believe_dense(heard, middle)

@@ -107,7 +107,7 @@ class Space:
             _start(PLAIN, **silent),  # low on the best arm, silent elsewhere
             _start(PLAIN, **silent, share=0.5),  # and half of the receivers told that the arms are poor
             _start(PLAIN, best=0.5, second=0.5, others=0.5),  # between the honest
-            _start(Branch(RECEIVERS_ERRORS), **errors),
+            _start(Branch(RECEIVERS_ERRORS), **errors),  # nearly `alie`, whose deviation is about one such error
             _start(Branch(SENDERS_ERRORS), **errors),
             _start(Branch(common=1)),
             _start(Branch(SENDERS_ERRORS, common=1), **errors),

@@ -11,7 +11,7 @@ from byzmab.core.report import Floats
 from byzmab.engine.believe import believing
 from byzmab.engine.choose import choosing
 from byzmab.engine.deliver import EDGES, FAULT, INBOXES, LIES
-from byzmab.engine.dense import FLOAT_ROWS, INTEGER_ROWS
+from byzmab.engine.dense import FLOAT_ROWS, INTEGER_ROWS, SPARE
 from byzmab.engine.draw import drawing
 from byzmab.engine.lie import lying
 from byzmab.engine.pull import first_pulls
@@ -161,8 +161,8 @@ class Run:
             state.set(f"{name}_starts", np.zeros(agents + 1))
         if state.record["dense"]:
             state.set("by_pulls", np.tile(np.arange(agents - normal, agents), (arms, 1)))
-            state.set("order_floats", np.zeros((FLOAT_ROWS, agents + 2)))
-            state.set("order_integers", np.zeros((INTEGER_ROWS, agents + 2)))
+            state.set("order_floats", np.zeros((FLOAT_ROWS, agents + SPARE)))
+            state.set("order_integers", np.zeros((INTEGER_ROWS, agents + SPARE)))
 
     def _set_edges(self, capacity: int) -> None:
         """Set the arrays of the graph, of those heard now and, without memory, of the inboxes: the same ones."""

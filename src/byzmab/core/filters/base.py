@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from byzmab.core.filters.fates import Fate
-from byzmab.core.mistakes import Contract, three_numbers
+from byzmab.core.mistakes import Contract, a_number_and_a_bool, three_numbers
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import NO_MIDDLE, Floats, Heard
 
@@ -22,6 +22,7 @@ _EXAMPLE = Heard(np.empty(0), np.empty(0), 1.0, 0.5, 0, 1.5, 0, 0, np.empty(0))
 _THREE = "three numbers: estimate, weight, doubt"
 BELIEVE = Contract({"heard": _EXAMPLE}, _THREE, three_numbers)
 BELIEVE_DENSE = Contract({"heard": _EXAMPLE, "middle": NO_MIDDLE}, _THREE, three_numbers)
+DROPS = Contract({"params": np.empty(0), "time": 0}, "a number and a bool: limit, by_pull", a_number_and_a_bool)
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,22 @@ class Filter(Plugin):
 
     Reports are now sorted by mean, equal means by pulls, and `middle`, a `byzmab.core.report.Middle`, sums up
     those that belong somewhere between them. At least f on either side of it are told one by one.
+
+    A filter that looks at the distance from the median of all means, `middle.centre`, says what else it may drop:
+
+        drops(params, time) -> (limit, by_pull)
+
+    Told one by one, sorted as before, are now all reports with c (x̄ − centre)² above the limit, and of the others at
+    least f on either side: by mean, or with `by_pull` by c (x̄ − centre), c = min(n_j, C), C being one's own count or
+    the (g+1)-th largest of those heard for any g ≤ f; then also those with more pulls than such a C. A limit below 0
+    tells all.
     """
 
     kind: ClassVar[str] = "filter"
     function: ClassVar[str] = "believe"
     believe: ClassVar[Any]
     believe_dense: ClassVar[Any] = None
+    drops: ClassVar[Any] = None
     depends_on: ClassVar[int] = EVERY_ROUND  # which changes matter: one of the constants above
     consistency: ClassVar[bool] = False  # whether step A comes first; some attacks look at it
     hears: ClassVar[bool] = True
@@ -66,6 +77,8 @@ class Filter(Plugin):
         yield "believe", cls.believe, BELIEVE
         if cls.believe_dense is not None:
             yield "believe_dense", cls.believe_dense, BELIEVE_DENSE
+        if cls.drops is not None:
+            yield "drops", cls.drops, DROPS
 
     @staticmethod
     def explain(heard: Heard) -> dict[int, Fate]:

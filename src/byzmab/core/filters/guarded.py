@@ -12,19 +12,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from byzmab.core.compiler import compiled
+from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.filters.base import ANY_REPORT, Filter
 from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.median import median_with
-from byzmab.core.report import Floats, Heard
-from byzmab.core.sorting import sort_reports, take_out
+from byzmab.core.filters.pull import cap_of, pool_around
+from byzmab.core.report import Floats, Heard, Middle
+from byzmab.core.sorting import sort_few, sort_reports, take_out
 
 BIAS, CAUTION, FADE, PROVEN = range(4)  # where the parameters are
 SIGMA = 0.5  # the largest standard deviation of rewards in [0, 1]
 IMPOSSIBLE = 4.0  # c (x̄ − centre)² above this + ½ ln c: four and a half standard errors at ten pulls, more at more
 TRIMMED_PULLS_KNOW = 0.9  # what a trimmed mean knows of those it is made from, less f: measured
 ROOM = 2.0  # half the width of an interval, in 1/√w, by which being alone is compared with what was heard
-FEW = 4  # up to so many extremes are found one by one, more by sorting
+ENOUGH_PER_LIAR = 3  # the paper's condition: more than 3f reports, or else alone
+FEW_REPORTS = 24  # up to so many are sorted by comparing all with all
 
 
 @compiled
@@ -47,61 +49,42 @@ def distance_of(mean: float, centre: float, own_mean: float) -> float:
 
 
 @compiled
+def strangeness(mean: float, count: float, centre: float, own_mean: float) -> float:
+    """c (distance)² of a report that no honest agent sends, and 0 of any other."""
+    distance = distance_of(mean, centre, own_mean)
+    return distance * distance * count if is_impossible(distance, count) else 0.0
+
+
+@compiled
 def drop_impossible(own_pulls: float, own_mean: float, centre: float, pulls: Floats, means: Floats, f: int) -> int:
     """Drop the at most f reports that no honest agent sends, the farthest first; return how many are left."""
-    left = pulls.size
+    suspects = 0
+    for report in range(pulls.size):
+        distance = distance_of(means[report], centre, own_mean)
+        suspects += distance * distance * min(pulls[report], own_pulls) > IMPOSSIBLE
+    return pulls.size if suspects == 0 else drop_strangest(own_pulls, own_mean, centre, pulls, means, f)
+
+
+@compiled_noinline
+def drop_strangest(own_pulls: float, own_mean: float, centre: float, pulls: Floats, means: Floats, f: int) -> int:
+    """The same, one by one: all that are impossible if they are at most f, otherwise the f strangest."""
+    left, kept, impossible = pulls.size, 0, 0
+    for report in range(left):
+        impossible += strangeness(means[report], min(pulls[report], own_pulls), centre, own_mean) > 0.0
+    if impossible <= f:
+        for report in range(left):
+            far = strangeness(means[report], min(pulls[report], own_pulls), centre, own_mean)
+            pulls[kept], means[kept] = pulls[report], means[report]
+            kept += far == 0.0
+        return kept
+    sort_reports(pulls, means)  # of equally strange ones the first goes
     for _ in range(f):
         farthest, worst = -1, 0.0
         for report in range(left):
-            count, distance = min(pulls[report], own_pulls), distance_of(means[report], centre, own_mean)
-            if is_impossible(distance, count) and distance * distance * count > worst:
-                farthest, worst = report, distance * distance * count
-        if farthest < 0:
-            break
+            far = strangeness(means[report], min(pulls[report], own_pulls), centre, own_mean)
+            farthest, worst = (report, far) if far > worst else (farthest, worst)
         left = take_out(farthest, pulls, means, left)
     return left
-
-
-@compiled
-def cap_of(own_pulls: float, pulls: Floats, f: int) -> float:
-    """C: one's own count, or the (f+1)-th largest of more than f others if that is smaller; a whole number."""
-    as_many = 0
-    for count in pulls:
-        as_many += count >= own_pulls
-    bound, above = own_pulls, as_many
-    while above <= f:  # the largest count below the bound, until f + 1 have as many
-        largest = 0.0
-        for count in pulls:
-            largest = max(largest, count if count < bound else 0.0)
-        for count in pulls:
-            above += count == largest
-        bound = largest
-    return max(1.0, math.floor(bound))
-
-
-@compiled
-def comes_before(pull: float, count: float, other_pull: float, other_count: float) -> bool:
-    """The order of trimming: by pull on the estimate, equal ones by pulls."""
-    return pull < other_pull or (pull == other_pull and count < other_count)
-
-
-@compiled
-def move_extremes_out(counts: Floats, pull: Floats, f: int) -> None:
-    """Move the f reports that pull down hardest to the front, and the f that pull up hardest to the end."""
-    if f > FEW:
-        sort_reports(counts, pull)
-        return
-    for low in range(f):
-        high = pull.size - 1 - low
-        least, most = low, low
-        for report in range(low + 1, high + 1):
-            if comes_before(pull[report], counts[report], pull[least], counts[least]):
-                least = report
-            if not comes_before(pull[report], counts[report], pull[most], counts[most]):
-                most = report
-        pull[low], pull[least], counts[low], counts[least] = pull[least], pull[low], counts[least], counts[low]
-        most = least if most == low else most
-        pull[high], pull[most], counts[high], counts[most] = pull[most], pull[high], counts[most], counts[high]
 
 
 @compiled
@@ -154,41 +137,67 @@ def keep_counts_of(least: float, pulls: Floats, means: Floats) -> int:
 
 
 @compiled
-def believe(heard: Heard) -> tuple[float, float, float]:
-    """The mean of what does not pull too hard, its weight, and the doubt that is left; alone where that is better."""
-    n, mean, pulls, means, params = heard.own_pulls, heard.own_mean, heard.pulls, heard.means, heard.params
-    alone, proven, neighbours = (mean, n, 0.0), params[PROVEN] > 0.0, means.size
+def believe_proven(heard: Heard) -> tuple[float, float, float]:
+    """The mean of what does not pull too hard, with the weight and the doubt of the theorem."""
+    n, mean, neighbours = heard.own_pulls, heard.own_mean, heard.means.size
     f = liars_left(heard.f, heard.silent)
-    if means.size <= 2 * f:
-        return alone
-    if proven:
-        left = keep_counts_of(0.5 * cap_of(n, pulls, f), pulls, means)
-        pulls, means = pulls[:left], means[:left]
-    sort_reports(pulls, means)
-    centre = median_with(mean, means)
-    left = pulls.size if proven else drop_impossible(n, mean, centre, pulls, means, f)
-    f -= pulls.size - left
+    if neighbours <= 2 * f:
+        return mean, n, 0.0
+    left = keep_counts_of(0.5 * cap_of(n, heard.pulls, f, 0), heard.pulls, heard.means)
+    pulls, means = heard.pulls[:left], heard.means[:left]
     if left <= 2 * f:
-        return alone
-    pulls, means = pulls[:left], means[:left]
-    cap = cap_of(n, pulls, f)
-    told, kept, total = 0.0, 0.0, n * (mean - centre)
-    for report in range(left):
-        pulls[report] = min(pulls[report], cap)
-        means[report] = pulls[report] * (means[report] - centre)  # from here on: its pull on the estimate
-        told += pulls[report]
-    move_extremes_out(pulls, means, f)
-    for report in range(f, left - f):
-        kept += pulls[report]
-        total += means[report]
-    estimate = centre + total / (n + kept)
-    if proven:
-        weight, doubt = proven_room(n, cap, abs(centre - mean), pulls, kept, neighbours, f)
-        return estimate, weight, doubt
-    weight, doubt = measured_room(n, cap, estimate, kept, told, left, f, params)
-    if doubt + ROOM / math.sqrt(weight) >= ROOM / math.sqrt(n):
-        return alone
+        return mean, n, 0.0
+    sort_reports(pulls, means)
+    centre, cap = median_with(mean, means), cap_of(n, pulls, f, 0)
+    _, kept, total = pool_around(centre, cap, pulls, means, f)
+    estimate = centre + (n * (mean - centre) + total) / (n + kept)
+    weight, doubt = proven_room(n, cap, abs(centre - mean), pulls, kept, neighbours, f)
     return estimate, weight, doubt
+
+
+@compiled
+def believe_measured(heard: Heard, middle: Middle) -> tuple[float, float, float]:
+    """The mean of what does not pull too hard, its weight, and the doubt that is left; alone where that is better."""
+    n, mean, pulls, means, centre = heard.own_pulls, heard.own_mean, heard.pulls, heard.means, middle.centre
+    f = liars_left(heard.f, heard.silent)
+    if pulls.size + middle.size <= 2 * f:
+        return mean, n, 0.0
+    left = drop_impossible(n, mean, centre, pulls, means, f)
+    f -= pulls.size - left
+    if left + middle.size <= ENOUGH_PER_LIAR * f:
+        return mean, n, 0.0
+    cap = cap_of(n, pulls[:left], f, middle.at_least_own)
+    told, kept, total = pool_around(centre, cap, pulls[:left], means[:left], f)
+    told, kept, total = told + middle.pulls, kept + middle.pulls, total + (middle.rewards - centre * middle.pulls)
+    estimate = centre + (n * (mean - centre) + total) / (n + kept)
+    weight, doubt = measured_room(n, cap, estimate, kept, told, left + middle.size, f, heard.params)
+    if doubt + ROOM / math.sqrt(weight) >= ROOM / math.sqrt(n):
+        return mean, n, 0.0
+    return estimate, weight, doubt
+
+
+@compiled
+def believe(heard: Heard) -> tuple[float, float, float]:
+    """What the theorem says, or what was measured to be better."""
+    if heard.params[PROVEN] > 0.0:
+        return believe_proven(heard)
+    if heard.means.size <= FEW_REPORTS:
+        sort_few(heard.pulls, heard.means)
+    else:
+        sort_reports(heard.pulls, heard.means)
+    return believe_measured(heard, Middle(0, 0.0, 0.0, 0.0, 0, median_with(heard.own_mean, heard.means)))
+
+
+@compiled
+def believe_dense(heard: Heard, middle: Middle) -> tuple[float, float, float]:
+    """The same where most reports are told together; for the theorem they are all told one by one."""
+    return believe_proven(heard) if heard.params[PROVEN] > 0.0 else believe_measured(heard, middle)
+
+
+@compiled
+def drops(params: Floats, time: int) -> tuple[float, bool]:
+    """What is impossible, and what pulls hardest; with the constants of the theorem anything."""
+    return -1.0 if params[PROVEN] > 0.0 else IMPOSSIBLE, True
 
 
 def explain(heard: Heard) -> dict[int, Fate]:
@@ -200,7 +209,7 @@ def explain(heard: Heard) -> dict[int, Fate]:
     f, proven = liars_left(heard.f, heard.silent), heard.params[PROVEN] > 0.0
     used = np.lexsort((heard.pulls, heard.means))
     if proven:
-        used = used[heard.pulls[used] >= 0.5 * cap_of(heard.own_pulls, heard.pulls, f)]
+        used = used[heard.pulls[used] >= 0.5 * cap_of(heard.own_pulls, heard.pulls, f, 0)]
     centre = median_with(heard.own_mean, heard.means[used])
     counts = np.minimum(heard.pulls, heard.own_pulls)
     far = {report: distance_of(heard.means[report], centre, heard.own_mean) for report in used.tolist()}
@@ -209,7 +218,7 @@ def explain(heard: Heard) -> dict[int, Fate]:
         fates[report] = Fate.IMPLAUSIBLE
     left = np.array([report for report in used.tolist() if fates[report] is Fate.UNUSED])
     f -= used.size - left.size
-    counts = np.minimum(heard.pulls[left], cap_of(heard.own_pulls, heard.pulls[left], f))
+    counts = np.minimum(heard.pulls[left], cap_of(heard.own_pulls, heard.pulls[left], f, 0))
     by_pull = left[np.lexsort((counts, counts * (heard.means[left] - centre)))]
     for rank, report in enumerate(by_pull.tolist()):
         fates[report] = Fate.KEPT if f <= rank < by_pull.size - f else Fate.TRIMMED
@@ -225,6 +234,8 @@ class Guarded(Filter):
         "and the pulls after which doubt fades, above 0; guarded:proven=1 for the constants of the theorem"
     )
     believe = staticmethod(believe)
+    believe_dense = staticmethod(believe_dense)
+    drops = staticmethod(drops)
     explain = staticmethod(explain)
     depends_on = ANY_REPORT
     bias: float = 0.6  # these three are measured, not derived

@@ -14,8 +14,8 @@ from byzmab.core.compiler import compiled
 from byzmab.core.filters.base import EVERY_ROUND, Filter
 from byzmab.core.filters.fates import Fate, without_extremes
 from byzmab.core.filters.median import median_with
-from byzmab.core.filters.pooled import cap_and_sort, pool
-from byzmab.core.report import NO_MIDDLE, Floats, Heard
+from byzmab.core.filters.pooled import cap, cap_and_sort, pool
+from byzmab.core.report import Floats, Heard, Middle
 from byzmab.core.sorting import take_out
 
 WINDOW, DOUBT = range(2)  # where the parameters are
@@ -28,35 +28,69 @@ def limit_of(window: float, time: int) -> float:
 
 
 @compiled
+def is_outside(shift: float, count: float, limit: float) -> bool:
+    """Whether a report is outside its window: shift² c > w ln t; a window of 1 or more has no outside."""
+    return shift**2 * count > limit and count > limit
+
+
+@compiled
 def drop_implausible(centre: float, pulls: Floats, means: Floats, f: int, limit: float) -> int:
     """Drop the at most f reports farthest outside their window, keeping the order; return how many are left."""
-    left = pulls.size
-    for _ in range(f if limit > 0.0 else 0):  # ln t = 0 makes no window
+    left, plausible = pulls.size, 0
+    if limit <= 0.0:
+        return left  # ln t = 0 makes no window
+    for report in range(left):
+        plausible += not is_outside(means[report] - centre, pulls[report], limit)
+    if left - plausible <= f:  # all go
+        kept = 0
+        for report in range(left):
+            outside = is_outside(means[report] - centre, pulls[report], limit)
+            pulls[kept], means[kept] = pulls[report], means[report]
+            kept += not outside
+        return kept
+    for _ in range(f):
         farthest, worst = -1, limit
         for report in range(left):
-            # (distance / window)² w ln t: more than w ln t outside the window, and largest for the farthest
             far = (means[report] - centre) ** 2 * pulls[report]
-            if far > worst and pulls[report] > limit:  # a window of 1 or more rules nothing out
+            if far > worst and pulls[report] > limit:
                 farthest, worst = report, far
-        if farthest < 0:
-            break
         left = take_out(farthest, pulls, means, left)
     return left
 
 
 @compiled
-def believe(heard: Heard) -> tuple[float, float, float]:
-    """The pooled mean of plausible reports, with the doubt that is left."""
+def pool_plausible(heard: Heard, middle: Middle) -> tuple[float, float, float]:
+    """The pooled mean of plausible reports, with the doubt that is left; reports are capped and sorted."""
     own_pulls, own_mean, pulls, means, f = heard.own_pulls, heard.own_mean, heard.pulls, heard.means, heard.f
-    cap_and_sort(own_pulls, pulls, means)
-    limit = limit_of(heard.params[WINDOW], heard.time)
-    left = drop_implausible(median_with(own_mean, means), pulls, means, f, limit)
-    f -= pulls.size - left
-    estimate, weight = pool(own_pulls, own_mean, pulls[:left], means[:left], NO_MIDDLE, f)
+    told = drop_implausible(middle.centre, pulls, means, f, limit_of(heard.params[WINDOW], heard.time))
+    f -= pulls.size - told
+    left = told + middle.size
+    estimate, weight = pool(own_pulls, own_mean, pulls[:told], means[:told], middle, f)
     if f == 0 or left <= 2 * f:
         return estimate, weight, 0.0
     share = f / (left - 2 * f + 1.0)
     return estimate, weight, heard.params[DOUBT] * share * math.sqrt(2.0 * math.log(left / f) / own_pulls)
+
+
+@compiled
+def believe(heard: Heard) -> tuple[float, float, float]:
+    """The pooled mean of plausible reports, with the doubt that is left."""
+    cap_and_sort(heard.own_pulls, heard.pulls, heard.means)
+    return pool_plausible(heard, Middle(0, 0.0, 0.0, 0.0, 0, median_with(heard.own_mean, heard.means)))
+
+
+@compiled
+def believe_dense(heard: Heard, middle: Middle) -> tuple[float, float, float]:
+    """The same of sorted reports, most of them summed up; capping keeps their order."""
+    cap(heard.own_pulls, heard.pulls)
+    return pool_plausible(heard, middle)
+
+
+@compiled
+def drops(params: Floats, time: int) -> tuple[float, bool]:
+    """What is outside its window, and extreme means."""
+    limit = limit_of(params[WINDOW], time)
+    return limit if limit > 0.0 else math.inf, False
 
 
 def explain(heard: Heard) -> dict[int, Fate]:
@@ -85,6 +119,8 @@ class Screened(Filter):
         "doubted, 0 or more; 1 and 0.3 if not given"
     )
     believe = staticmethod(believe)
+    believe_dense = staticmethod(believe_dense)
+    drops = staticmethod(drops)
     explain = staticmethod(explain)
     depends_on = EVERY_ROUND
     window: float = 1.0
