@@ -9,8 +9,9 @@ from byzmab.simulation.single_run import Run
 SET_UPS = {
     "N=5, B=1, f=1, q=.8 fixed": ({"agents": 5, "byzantine": 1, "graph": "erdos-renyi:0.8"}, 2.5),
     "N=10, B=2, f=2, complete": ({}, 3.5),
+    "the same, tell growth:0.1": ({"tell": "growth:0.1"}, 1.5),
     "N=10, B=2, f=2, q=.6 time-varying": ({"graph": "erdos-renyi:0.6", "time_varying": True}, 5.0),
-    "the same with memory 20": ({"graph": "erdos-renyi:0.6", "time_varying": True, "memory": 20}, None),
+    "N=10, q=.6 time-varying, memory 20": ({"graph": "erdos-renyi:0.6", "time_varying": True, "memory": 20}, None),
     "N=10, complete, adaptive": ({"attack": "adaptive"}, None),
     "N=10, complete, pooled": ({"filter": "pooled"}, None),
     "N=10, complete, screened, tuned": ({"filter": "screened", "policy": "tuned"}, None),

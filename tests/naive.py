@@ -446,7 +446,7 @@ def reward(experiment, agent, mu, word):
 
 
 def play(experiment, run):
-    """Play one run; the arm that each agent chooses in each round, and the regret of each normal agent."""
+    """Play one run; each agent's arm in each round, each normal agent's regret, and messages and arms told."""
     parts = experiment.parts
     N, M, B, f = parts.agents, parts.arms, experiment.byzantine, experiment.settings()["f"]
     mu = parts.means or sorted((unit(fold(key_of(experiment, run, ARMS), k)) for k in range(M)), reverse=True)
@@ -468,14 +468,16 @@ def play(experiment, run):
     past = []  # of each time: counts, means, counts one round before
     liars = Liars(experiment, run, mu)
     remembered = [{} for _ in range(N)]  # per agent: sender → (when heard, report)
-    choices, arms = [], None
+    kept = {}  # (receiver, sender) → (when told, report), for ever
+    choices, arms, told_so_far = [], None, [0, 0]  # messages, and arms told in them
     for t in range(experiment.horizon):
         x = [[total[i][k] / n[i][k] for k in range(M)] for i in range(N)]
         past.append(([row[:] for row in n], x, past[-1][0] if past else [row[:] for row in n]))
         if t % experiment.epoch == 0:
             sent = t - experiment.delay
             if sent >= 0 and experiment.filter != "solo":
-                hear(experiment, run, t, sent, past[sent], remembered, liars, kappas, keys)
+                counts = hear(experiment, run, t, sent, past[sent], remembered, kept, liars, kappas, keys)
+                told_so_far = [before + now for before, now in zip(told_so_far, counts, strict=True)]
             arms = []
             for i in range(N):
                 beliefs, liars_of_i = [], liars_among(f, len(remembered[i]))
@@ -498,13 +500,34 @@ def play(experiment, run):
             n[i][arms[i]] += 1
         choices.append(list(arms))
     regret = [sum(max(mu) - mu[choices[t][i]] for t in range(experiment.horizon)) for i in range(B, N)]
-    return choices, regret
+    return choices, regret, told_so_far
 
 
-def hear(experiment, run, t, sent, world, remembered, liars, kappas, keys):
-    """Everybody hears, in round t, what its neighbours sent at time `sent`."""
+def told(tell, sent, report, before):
+    """What a receiver goes by, (when told, report), once it is sent a report and has kept (when told, report)."""
+    name, _, parameter = tell.partition(":")
+    when, old = before
+    if name == "every":
+        return (sent, report) if old is None or sent - when >= int(parameter or 1) else before
+    new = list(old or [(0, 0.0)] * len(report))
+    for k, (n, x) in enumerate(report):
+        if n > new[k][0] and n - new[k][0] >= float(parameter) * new[k][0]:
+            new[k] = n, x
+    return sent, new
+
+
+def arms_told(tell, sent, before, after):
+    """On how many arms something was told just now."""
+    if tell.startswith("every"):
+        return len(after[1]) if after is not before else 0
+    return sum(new != old for new, old in zip(after[1], before[1] or [(0, 0.0)] * len(after[1]), strict=True))
+
+
+def hear(experiment, run, t, sent, world, remembered, kept, liars, kappas, keys):
+    """Everybody hears, in round t, what its neighbours sent at time `sent`; return messages and arms told in them."""
     n, x, n_before = world
     N, B = experiment.parts.agents, experiment.byzantine
+    counts = [0, 0]
     graph_key = fold(keys[GRAPH], sent if experiment.time_varying else 0)
     tellers = [neighbours(experiment.graph, i, N, B, Stream(fold(graph_key, i))) for i in range(N)]
     if experiment.subset:
@@ -515,15 +538,25 @@ def hear(experiment, run, t, sent, world, remembered, liars, kappas, keys):
             else tellers[i]
             for i in range(N)
         ]
+
+    def tell(i, j, report):
+        before = kept.get((i, j), (None, None))
+        kept[i, j] = told(experiment.tell, sent, report, before)
+        remembered[i][j] = t, kept[i, j][1]
+        arms = arms_told(experiment.tell, sent, before, kept[i, j])
+        counts[0] += arms > 0
+        counts[1] += arms
+
     for i in range(N):
         for j in [j for j, (at, _) in remembered[i].items() if t - at > experiment.memory]:
             del remembered[i][j]
         for j in tellers[i]:
             if j >= B:
-                remembered[i][j] = t, list(zip(n[j], x[j], strict=True))
+                tell(i, j, list(zip(n[j], x[j], strict=True)))
     inbox = [{j: report for j, (_, report) in remembered[i].items()} for i in range(N)]
     liars.see(sent, n, x, n_before, tellers, inbox, kappas)
     for i in range(N):
         for j in tellers[i]:
             if j < B:
-                remembered[i][j] = t, liars.lie(j, i)
+                tell(i, j, liars.lie(j, i))
+    return counts

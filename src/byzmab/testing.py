@@ -15,6 +15,7 @@ import numpy as np
 from byzmab.attacks import Attack
 from byzmab.core.compiler import watching_compilation
 from byzmab.core.filters import Filter
+from byzmab.core.filters.base import CONSISTENT_MEANS
 from byzmab.core.filters.fates import Fate
 from byzmab.core.plugins import Plugin
 from byzmab.core.policies import Policy
@@ -91,6 +92,8 @@ def check_filter(filter: Filter) -> None:
     if filter.believe_dense is not None:
         _check_dense(filter)
         _check_dense_in_use(filter)
+    if filter.digest is not None:
+        _check_digest(filter)
     for time_varying in (False, True):
         _check_in_use(SMALL.but(filter=filter, graph="erdos-renyi:0.8", time_varying=time_varying))
 
@@ -168,6 +171,23 @@ def _check_dense_in_use(filter: Filter) -> None:
             )
 
 
+def _check_digest(filter: Filter) -> None:
+    """What it makes of the reports does not depend on one's own tally, and gives the belief that they give."""
+    rng, params = np.random.default_rng(2), np.array(filter.params, np.float64)
+    assert filter.consistency and filter.depends_on == CONSISTENT_MEANS, (
+        "`digest` is for filters with step A that look at the means alone"
+    )
+    for _ in range(TRIALS):
+        own_pulls, own_mean, f = int(rng.integers(1, 100)), rng.random(), int(rng.integers(0, 4))
+        pulls, means = _reports(rng, int(rng.integers(0, 12)), own_pulls)
+        rest = f, rng.uniform(1, 2), int(rng.integers(0, 10_000)), 0, params
+        before = Heard(pulls.copy(), means.copy(), float(rng.integers(1, own_pulls + 1)), rng.random(), *rest)
+        alone = Heard(np.empty(0), np.empty(0), float(own_pulls), own_mean, *rest)
+        belief = type(filter).believe(Heard(pulls, means, float(own_pulls), own_mean, *rest))
+        digested = type(filter).believe_digest(alone, *type(filter).digest(before))
+        assert np.allclose(digested, belief), f"`believe_digest` gives {digested} where `believe` gives {belief}"
+
+
 @check.register
 def check_policy(policy: Policy) -> None:
     """It chooses an arm that exists, the same one on the same draws, and every arm when all are alike."""
@@ -202,6 +222,8 @@ def check_attack(attack: Attack) -> None:
     assert np.isfinite(run.state["told_pulls"]).all(), "it claims counts that are not finite"
     if not attack.sees_edges:
         _check_sees_edges(attack)
+    if not attack.equivocates:
+        _check_equivocates(attack)
 
 
 def _check_sees_edges(attack: Attack) -> None:
@@ -215,6 +237,21 @@ def _check_sees_edges(attack: Attack) -> None:
             assert np.array_equal(listed.state[told], dense.state[told]), (
                 "its lies depend on who hears whom, which `sees_edges` denies"
             )
+
+
+def _check_equivocates(attack: Attack) -> None:
+    """Each liar tells everyone the same, round by round."""
+    run = Run(SMALL.but(byzantine=2, attack=attack), 0)
+    state = run.state
+    for time in range(1, SMALL.horizon):
+        run.advance(time)
+        entries = int(state["inbox_starts"][-1])
+        for liar in range(2):
+            rows = state["inbox_rows"][:entries][state["inbox_senders"][:entries] == liar]
+            for told in ("told_pulls", "told_means"):
+                assert (state[told][rows] == state[told][rows[0]]).all(), (
+                    "its lies depend on the receiver, which `equivocates` denies"
+                )
 
 
 @check.register

@@ -27,6 +27,13 @@ def test_json_is_the_contract():
     assert printed["experiment"]["f"] == 1
     assert printed["agent_steps"] == 3 * 5 * 200
     assert printed["messages"] == 3 * 20 * 200
+    assert printed["arms_told"] == 4 * printed["messages"]
+
+
+def test_bytes_are_of_what_was_really_told():
+    told = simulate_json("--tell", "growth:0.1", "--attack", "starve")
+    assert told["messages"] <= told["arms_told"] < 3 * 20 * 200
+    assert told["bytes"] == 16 * told["arms_told"]
 
 
 def test_one_run_has_no_standard_deviation():
@@ -79,13 +86,14 @@ def test_what_cannot_be_written_is_told(tmp_path):
 def test_every_option_of_the_contract_is_a_flag():
     options = [
         "--kappa", "1.1,1.3,1.6,1.9", "--graph", "erdos-renyi:0.8", "--time-varying", "--filter", "trimmed", "--memory", "2",
-        "--policy", "tuned", "--rewards", "bernoulli,beta", "--subset", "3", "--epoch", "2", "--delay", "1", "--algorithm",
+        "--policy", "tuned", "--rewards", "bernoulli,beta", "--subset", "3", "--epoch", "2", "--delay", "1", "--tell", "growth:0.2", "--algorithm",
         "resilient", "--seed", "7", "--f", "1", "--attack", "constant:0.4,0.5", "--workers", "1",
     ]  # fmt: skip
     settings = simulate_json(*options)["experiment"]
     assert settings["kappa"] == [1.1, 1.3, 1.6, 1.9]
     assert settings["rewards"] == ["bernoulli", "beta"]
     assert settings["time_varying"] is True
+    assert settings["tell"] == "growth:0.2"
     assert (settings["subset"], settings["epoch"], settings["delay"], settings["memory"], settings["seed"]) == (
         3,
         2,
@@ -150,6 +158,7 @@ def test_a_plugin_in_the_current_directory_is_found(tmp_path):
         (["--arms", "0.5,nan"], "arms nan"),
         (["--byzantine", "10"], "byzantine 10"),
         (["--runs", "0"], "runs 0"),
+        (["--tell", "growth:2"], "tell 'growth:2'"),
         (["--workers", "0"], "workers 0"),
         (["--horizon", "0"], "horizon 0"),
         (["--attack", "extrem"], "did you mean 'extreme'"),

@@ -100,12 +100,15 @@ def make_order(network, f):
     order = sorted(range(liars, agents), key=lambda agent: -network.pulls[agent])
     starts = np.cumsum([0, *map(len, network.missing)])
     room = min(2 * (max(f, 1) + 1 + max(map(len, network.missing))), normal)
-    floats = [np.zeros(size) for size in (agents, agents, normal, normal, normal + 1, normal + 1, normal + 1)]
+    own = [np.zeros(agents), np.zeros(agents)]  # and told, where reports are tallies
+    floats = [*own, *own, *(np.zeros(size) for size in (normal, normal, normal + 1, normal + 1, normal + 1))]
     integers = [np.zeros(size, int) for size in (normal, agents, agents, agents, agents, normal + 2, 1)]
     return SharedOrder(
         np.array([order]),
         starts,
         np.array([other for names in network.missing for other in names], int),
+        np.zeros((0, 1)),
+        np.zeros((0, 1)),
         make_extremes(room, agents),
         make_droppable(normal, agents),
         *floats,

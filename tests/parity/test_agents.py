@@ -37,7 +37,8 @@ def replay(experiment):
             heard = set()
             for entry in range(state["inbox_starts"][i], state["inbox_starts"][i + 1]):
                 sender, row = int(state["inbox_senders"][entry]), state["inbox_rows"][entry]
-                kept = sender < byzantine or state.record["history"] > 1  # in a row that this round's pull left alone
+                # in a row that this round's pull left alone
+                kept = row >= parts.agents or state.record["history"] > 1
                 told = (state["told_pulls"][row], state["told_means"][row]) if kept else (pulls[sender], means[sender])
                 agent.hear(f"agent {sender}", Report(*told))
                 heard.add(f"agent {sender}")
@@ -64,6 +65,17 @@ def test_live_agents_follow_a_time_varying_graph():
 def test_live_agents_that_do_not_know_f_choose_the_simulated_arms(filter, settings):
     settings = {"agents": 12, "f": "auto", "graph": "erdos-renyi:0.7", "attack": "adaptive", "horizon": 120, **settings}
     replay(Experiment(filter=filter, **settings))
+
+
+@pytest.mark.parametrize("tell", ["growth:0", "growth:0.1", "every:5"])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"delay": 1}, {"graph": "erdos-renyi:0.7", "time_varying": True, "memory": 3}, {"subset": 4}],
+    ids=str,
+)
+def test_live_agents_that_are_told_less_choose_the_simulated_arms(tell, settings):
+    for filter, attack in (("trimmed", "constant"), ("pooled", "extreme"), ("screened", "alie")):
+        replay(Experiment(agents=8, byzantine=2, filter=filter, attack=attack, tell=tell, horizon=100, **settings))
 
 
 def test_live_agents_keep_their_place_when_saved_and_loaded_in_every_round():

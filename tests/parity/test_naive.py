@@ -18,15 +18,17 @@ def engine_choices(experiment, run=0):
     for time in range(experiment.horizon):
         played.advance(time + 1)
         choices.append(played.state["choices"].tolist())
-    return choices, played.state["regret"][:, -1]
+    told = [int(played.state.record[name]) for name in ("messages", "arms_told")]
+    return choices, played.state["regret"][:, -1], told
 
 
 def assert_same_choices(experiment, run=0):
-    expected, regret = naive.play(experiment, run)
-    found, found_regret = engine_choices(experiment, run)
+    expected, regret, told = naive.play(experiment, run)
+    found, found_regret, found_told = engine_choices(experiment, run)
     for time, (theirs, ours) in enumerate(zip(expected, found, strict=True)):
         assert ours == theirs, f"round {time}"
     assert found_regret == pytest.approx(regret)
+    assert found_told == told
 
 
 @pytest.mark.parametrize("attack", ATTACKS.entries)
@@ -97,6 +99,47 @@ def test_every_setting_is_played_as_transcribed(settings, graph, attack):
                 graph=graph, time_varying=time_varying, filter=filter, attack=attack, **{**SMALL, **settings}
             )
             assert_same_choices(experiment)
+
+
+@pytest.mark.parametrize("tell", ["growth:0", "growth:0.1", "growth:0.7", "every:1", "every:4"])
+@pytest.mark.parametrize("attack", ATTACKS.entries)
+def test_every_way_of_telling_meets_every_attack_as_transcribed(tell, attack):
+    for filter in FILTERS.entries if tell == "growth:0.1" else ("trimmed", "guarded"):
+        assert_same_choices(Experiment(filter=filter, attack=attack, tell=tell, **SMALL))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"delay": 1},
+        {"epoch": 3, "delay": 1},
+        {"memory": 4},
+        {"memory": 4, "delay": 1},
+        {"subset": 2},
+        {"subset": 3, "memory": 6, "delay": 1, "epoch": 2},
+        {"f": "auto", "memory": 30},
+        {"kappa": "random", "arms": "random:6"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("graph", ["complete", "erdos-renyi:0.6", "ring:4"])
+@pytest.mark.parametrize("tell", ["growth:0.2", "every:3"])
+def test_every_setting_goes_with_every_way_of_telling_as_transcribed(settings, graph, tell):
+    for time_varying in (False, True):
+        for filter, attack in (("trimmed", "adaptive"), ("pooled", "constant"), ("guarded", "crafted:0.5,1.25,-0.3")):
+            chosen = {"graph": graph, "time_varying": time_varying, "filter": filter, "attack": attack, "tell": tell}
+            assert_same_choices(Experiment(**{**SMALL, **chosen, **settings}))
+
+
+def test_growth_by_nothing_tells_as_much_as_everything_in_every_round():
+    """Only arms that changed are told, and yet nobody chooses otherwise."""
+    for filter in FILTERS.entries:
+        experiment = Experiment(filter=filter, attack="none", **SMALL)
+        expected, _, (messages, _) = engine_choices(experiment)
+        found, _, told = engine_choices(experiment.but(tell="growth:0"))
+        assert found == expected
+        # everyone pulls one arm a round, and that one is told to six others
+        assert filter == "solo" or told == [messages, 7 * 6 * (3 + 149)]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,8 @@ def assert_same_choices(experiment, run=0):
             played.advance(time)
         assert np.array_equal(dense.state["choices"], plain.state["choices"]), f"round {time}"
     assert np.array_equal(dense.state["regret"], plain.state["regret"])
-    assert dense.state.record["messages"] == plain.state.record["messages"]
+    for counted in ("messages", "arms_told"):
+        assert dense.state.record[counted] == plain.state.record[counted]
 
 
 def test_the_paper_filter_and_ours_have_a_dense_path():
@@ -43,6 +44,14 @@ def test_the_paper_filter_and_ours_have_a_dense_path():
 @pytest.mark.parametrize("filter", DENSE)
 def test_every_filter_meets_every_attack_with_the_same_choices(filter, attack, graph):
     assert_same_choices(Experiment(filter=filter, attack=attack, graph=graph, **NETWORK))
+
+
+@pytest.mark.parametrize("graph", ["complete", "erdos-renyi:0.9"])
+@pytest.mark.parametrize("tell", ["growth:0", "growth:0.1", "growth:0.6", "every:7"])
+@pytest.mark.parametrize("filter", DENSE)
+def test_what_is_told_now_and_then_leads_to_the_same_choices(filter, tell, graph):
+    for attack in ("constant", "adaptive", "alie"):
+        assert_same_choices(Experiment(filter=filter, attack=attack, graph=graph, tell=tell, **NETWORK))
 
 
 @pytest.mark.parametrize(

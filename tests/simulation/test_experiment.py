@@ -21,6 +21,8 @@ BAD = [
     ("attack", "constant:2"), ("attack", "constant:a"), ("attack", "alie:-1"), ("attack", "extreme:1"), ("attack", 3),
     ("time_varying", "yes"), ("runs", True), ("horizon", "100"), ("rewards", 3), ("rewards", {"a": 1}), ("algorithm", ["a"]),
     ("f", 5 * 10**18), ("horizon", 2**63), ("agents", 10**20), ("memory", 2**63 - 1), ("record", 10**20), ("arms", "random:" + "9" * 20),
+    ("tell", "some"), ("tell", "growth"), ("tell", "growth:2"), ("tell", "growth:-0.1"), ("tell", "growth:nan"), ("tell", "every:0"),
+    ("tell", "every:1.5"), ("tell", "every:"), ("tell", 3),
 ]  # fmt: skip
 
 
@@ -62,7 +64,7 @@ def test_every_setting_is_explained():
 @pytest.mark.parametrize(
     "experiment",
     [
-        Experiment(),
+        Experiment(tell="growth:0.25"),
         Experiment(
             arms="random:7", kappa="random", graph="erdos-renyi:0.3", time_varying=True, memory=4, subset=3, delay=1
         ),

@@ -93,6 +93,8 @@ def test_regret_is_recorded_on_a_grid_that_ends_at_the_horizon():
         ({"subset": 3}, 15 * 300),
         ({"delay": 1}, 20 * 299),
         ({"graph": "ring:2"}, 10 * 300),
+        ({"tell": "every:7"}, 20 * 43),
+        ({"tell": "every:7", "epoch": 3}, 20 * 34),
     ],
 )
 @pytest.mark.filterwarnings("ignore:f = ")

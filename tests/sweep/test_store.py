@@ -103,7 +103,7 @@ def test_every_setting_but_the_number_of_runs_is_in_the_address():
     changes = {
         "arms": (0.6, 0.2), "agents": 6, "byzantine": 2, "f": 0, "kappa": 1.2, "graph": "ring:2", "time_varying": True,
         "attack": "none", "filter": "pooled", "memory": 3, "policy": "tuned", "rewards": "uniform:0.1", "subset": 2,
-        "epoch": 2, "delay": 1, "algorithm": "coop-ucb2", "horizon": 61, "seed": 1, "record": 20,
+        "epoch": 2, "delay": 1, "tell": "growth:0.5", "algorithm": "coop-ucb2", "horizon": 61, "seed": 1, "record": 20,
     }  # fmt: skip
     assert set(changes) | {"runs"} == set(SMALL.settings())
     addresses = {address(SMALL.but(**{name: value})) for name, value in changes.items()} | {address(SMALL)}

@@ -52,11 +52,12 @@ def _contracts() -> dict[str, Contract]:
         0, table, table, integers, floats, 0, 0, 0, floats, True, integers, integers, integers, integers, integers, told
     )
     extremes = Extremes(floats, floats, integers, integers, integers)
-    sums = floats, floats, floats, floats, floats, floats, floats
+    sums = floats, floats, floats, floats, floats, floats, floats, floats, floats
     ranks = integers, integers, integers, integers, integers, integers, integers
     marks = integers, integers, integers
     droppable = Droppable(floats, floats, *marks, floats, floats, floats, floats, integers, floats, floats)
-    shared = SharedOrder(wholes, integers, integers, extremes, droppable, *sums, *ranks, floats, floats, integers)
+    order = wholes, integers, integers, table, table, extremes, droppable
+    shared = SharedOrder(*order, *sums, *ranks, floats, floats, integers)
     own = {"params": floats, "scratch": table, "rng": words}
     tell = {"world": world, "sender": 0, "receiver": 0, **own, "report": Report(floats, floats)}
     return {
@@ -90,13 +91,15 @@ class Attack(Plugin):
     # start_round on graphs where reports are ordered once for all, with that order (core/shared_order.py); as
     # start_round if there is none
     start_round_dense: ClassVar[Any] = None
+    equivocates: ClassVar[bool] = True  # whether it may tell two receivers something else in one round
     sees_edges: ClassVar[bool] = True  # whether it looks at who hears whom; if not, a dense graph is not listed for it
 
     def __init_subclass__(cls) -> None:
-        """An attack derived from one that does not look at edges may do so, unless it says that it does not."""
+        """An attack derived from one that does not look at edges, or equivocate, may do both, unless it denies it."""
         own = vars(cls)
-        if own.keys() & {"start_run", "start_round", "lie"} and "sees_edges" not in own:
-            cls.sees_edges = True
+        for name in ("sees_edges", "equivocates"):
+            if own.keys() & {"start_run", "start_round", "lie"} and name not in own:
+                setattr(cls, name, True)
         if "start_round" in own and "start_round_dense" not in own:
             cls.start_round_dense = None
 

@@ -28,6 +28,7 @@ class Constant(Attack):
     parameters = "constant:0.4,0.5,0.4,0.3, means in [0, 1] repeated cyclically over the arms; those if not given"
     start_round = staticmethod(pick_normal_agent)
     lie = staticmethod(lie)
+    equivocates = False
     sees_edges = False
     means: tuple[float, ...] = PAPER_MEANS
 

@@ -22,4 +22,5 @@ class Mimic(Attack):
 
     start_round = staticmethod(pick_normal_agent)
     lie = staticmethod(lie)
+    equivocates = False
     sees_edges = False

@@ -20,4 +20,5 @@ class NoAttack(Attack):
     """Reports honestly."""
 
     lie = staticmethod(lie)
+    equivocates = False
     sees_edges = False

@@ -20,4 +20,5 @@ class Starve(Attack):
     """Count 0: a silent Byzantine."""
 
     lie = staticmethod(lie)
+    equivocates = False
     sees_edges = False

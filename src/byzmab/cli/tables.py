@@ -67,6 +67,9 @@ def bounds_table(bounds: "Bounds") -> None:
     parts = [f"UCB1's bound {summary['ucb1_bound']:.1f}", f"3f+1 = {summary['needed_neighbours']} neighbours"]
     if summary["chance_of_enough"] is not None:
         parts.append(f"p(q), the chance that all have them, {summary['chance_of_enough']:.4g}")
+    if bounds.experiment.parts.tell.keeps:
+        measured = "" if summary["arms_told"] is None else f", measured {summary['arms_told']:.1f}"
+        parts.append(f"arms told over an edge: at most {summary['most_arms_told']:.1f}{measured}")
     headings = ("agent", "neighbours", "3f+1", "lower-bound rate", "measured regret", "upper bound", "with min over τ")
     table = _table("; ".join(parts), (), headings)
     for agent in summary["agents"]:

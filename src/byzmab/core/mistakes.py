@@ -47,6 +47,12 @@ def a_number_and_a_bool(kind: Any) -> bool:
     return len(parts) == 2 and isinstance(parts[0], types.Float | types.Integer) and parts[1] == types.boolean
 
 
+def a_total_and_a_size(kind: Any) -> bool:
+    """Whether it returns a number and a whole number."""
+    parts = tuple(kind) if isinstance(kind, types.BaseTuple) else ()
+    return len(parts) == 2 and isinstance(parts[0], types.Float) and isinstance(parts[1], types.Integer)
+
+
 _checked: set[Any] = set()
 
 

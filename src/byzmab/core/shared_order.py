@@ -34,11 +34,15 @@ class SharedOrder(NamedTuple):
     by_pulls: Integers  # arms × normal agents: the senders by decreasing pulls
     missing_starts: Integers  # agents + 1: where the list of each receiver begins
     missing: Integers  # the normal agents whom a receiver does not hear, itself among them
+    kept_pulls: Floats  # agents × arms: n as told where that is kept; no rows where reports are tallies
+    kept_means: Floats  # agents × arms: x̄ of the same
     extremes: Extremes
     droppable: Droppable
     # of the arm in hand
     own_pulls: Floats  # agents: n
     own_means: Floats  # agents: x̄
+    told_pulls: Floats  # agents: n as told
+    told_means: Floats  # agents: x̄ as told
     pulls: Floats  # normal agents: n, decreasing
     means: Floats  # normal agents: x̄, in the same order
     means_before: Floats  # normal agents + 1: the sum of all means before a rank
@@ -71,10 +75,15 @@ def load_arm(shared: SharedOrder, pulls: Floats, means: Floats, arm: int) -> Non
     normal = shared.senders.size
     for agent in range(shared.queue.size):
         shared.own_pulls[agent], shared.own_means[agent] = pulls[agent, arm], means[agent, arm]
+    for agent in range(shared.kept_pulls.shape[0]):
+        shared.told_pulls[agent], shared.told_means[agent] = (
+            shared.kept_pulls[agent, arm],
+            shared.kept_means[agent, arm],
+        )
     for rank in range(normal):
         sender = shared.by_pulls[arm, rank]
         shared.senders[rank], shared.ranks[sender] = sender, rank
-        shared.pulls[rank], shared.means[rank] = shared.own_pulls[sender], shared.own_means[sender]
+        shared.pulls[rank], shared.means[rank] = shared.told_pulls[sender], shared.told_means[sender]
     shared.means_before[0], shared.pulls_from[normal], shared.rewards_from[normal] = 0.0, 0.0, 0.0
     for rank in range(normal):
         shared.means_before[rank + 1] = shared.means_before[rank] + shared.means[rank]
@@ -224,7 +233,7 @@ def centre_of(shared: SharedOrder, receiver: int, lies: int) -> float:
     for before in range(lie):
         droppable.extras[before] = shared.lie_means[before]
     for item in range(shared.missing_starts[receiver], shared.missing_starts[receiver + 1]):
-        index, hole = index_of(shared.own_means[shared.missing[item]], droppable.sorted_means), gap
+        index, hole = index_of(shared.told_means[shared.missing[item]], droppable.sorted_means), gap
         while hole > 0 and droppable.gaps[hole - 1] > index:
             droppable.gaps[hole] = droppable.gaps[hole - 1]
             hole -= 1

@@ -6,10 +6,11 @@ Read it in the order of a round:
 2. `round.py`      `advance`, the loop over rounds, and what it calls in this order
 3. `draw.py`       who hears whom
 4. `deliver.py`    who is heard now, which reports are remembered, and in which rows they stand
-5. `lie.py`        what Byzantine agents tell
-6. `believe.py`    what every agent believes; `dense.py` does the same where nearly everyone hears everyone
-7. `choose.py`     which arm every agent pulls next
-8. `pull.py`       pulls, rewards, and what is recorded
+5. `tell.py`       what normal agents tell, where that is not everything in every round
+6. `lie.py`        what Byzantine agents tell
+7. `believe.py`    what every agent believes; `dense.py` does the same where nearly everyone hears everyone
+8. `choose.py`     which arm every agent pulls next
+9. `pull.py`       pulls, rewards, and what is recorded
 
 A plug-in's author writes a small function for one agent, arm or message. Each of the four loops in `draw.py`, `lie.py`,
 `believe.py` and `choose.py` is written with such a function of ours by name; `specialize` compiles a copy of the loop

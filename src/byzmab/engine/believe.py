@@ -14,6 +14,7 @@ from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Belief
 from byzmab.core.shared_order import merge_droppable
 from byzmab.engine.dense import believe_all_dense
+from byzmab.engine.digest import believe_all_digested
 from byzmab.engine.state import BAD_BELIEF, StateType, floats, table, words
 
 
@@ -72,10 +73,12 @@ def believe_all(state: Any) -> None:
             state.fault = BAD_BELIEF
 
 
-def believing(filter: Filter, dense: bool) -> Any:
-    """`believe_all`, or `believe_all_dense`, with a filter's own function in it; BadInput where that has a mistake."""
+def believing(filter: Filter, dense: bool, digested: bool) -> Any:
+    """`believe_all`, or the dense or digested one, with a filter's own function in it; BadInput where that is wrong."""
     check_functions(filter.kind, filter.functions())
     kind = type(filter)
+    if digested:
+        return _believing_digested(kind.digest, kind.believe_digest)
     return _believing_dense(kind.believe_dense, kind.drops) if dense else _believing(kind.believe)
 
 
@@ -89,3 +92,8 @@ def _believing(believe: Any) -> Any:
 def _believing_dense(believe_dense: Any, drops: Any) -> Any:
     centred = {} if drops is None else {"drops": drops, "merge": merge_droppable}
     return specialize(believe_all_dense, types.void(StateType), believe_dense=believe_dense, **centred)
+
+
+@cache
+def _believing_digested(digest: Any, believe_digest: Any) -> Any:
+    return specialize(believe_all_digested, types.void(StateType), digest=digest, believe_digest=believe_digest)

@@ -7,6 +7,7 @@ import numpy as np
 from byzmab.core.compiler import compiled_noinline
 from byzmab.core.draws import fold, keep_some
 from byzmab.engine.state import first_row, integers, table, words
+from byzmab.engine.tell import PER_EDGE, PER_SENDER, first_lie_row, kept_row
 
 # What a round comes to: ENOUGH, or the array that must grow before it can go on; with FAULT it cannot, and
 # `state.fault` says why.
@@ -53,23 +54,38 @@ def keep_history(state: Any) -> None:
 @compiled_noinline
 def fill_inboxes(state: Any) -> int:
     """Without memory: give each report heard now a row; return ENOUGH, or the array to grow first."""
-    agents, byzantine, sent = state.agents, np.uint64(state.byzantine), state.sent
+    agents, sent = state.agents, state.sent
     entries = integers(state.in_edge_starts, agents + 1)[agents]
     if entries > state.inbox_capacity:
         return INBOXES
     senders = words(state.inbox_senders, state.inbox_capacity)  # no sign, no test for negative indices
     rows = words(state.inbox_rows, state.inbox_capacity)
-    first_honest, next_lie = np.uint64(first_row(state, sent)), np.uint64(state.history * agents)
-    room = next_lie + np.uint64(state.lie_capacity)
+    first_honest = np.uint64(kept_row(state, 0, 0) if state.kept == PER_SENDER else first_row(state, sent))
+    next_lie, room = np.uint64(first_lie_row(state)), np.uint64(state.history * agents + state.lie_capacity)
+    liars = np.uint64(0 if state.common_lies == 1 else state.byzantine)  # those with a row for each receiver
     for entry in range(np.uint64(entries)):
         sender = senders[entry]
-        if sender < byzantine:
+        if sender < liars:
             if next_lie == room:
                 return LIES
             rows[entry] = next_lie
             next_lie += np.uint64(1)
         else:
             rows[entry] = first_honest + sender
+    return ENOUGH
+
+
+@compiled_noinline
+def fill_kept_inboxes(state: Any) -> int:
+    """The same where what was told is kept per edge: each report has a row of its own for ever."""
+    starts = integers(state.in_edge_starts, state.agents + 1)
+    if starts[state.agents] > state.inbox_capacity:
+        return INBOXES
+    senders = integers(state.inbox_senders, state.inbox_capacity)
+    rows = integers(state.inbox_rows, state.inbox_capacity)
+    for receiver in range(state.agents):
+        for entry in range(starts[receiver], starts[receiver + 1]):
+            rows[entry] = kept_row(state, receiver, senders[entry])
     return ENOUGH
 
 
@@ -86,10 +102,11 @@ def remember(state: Any) -> int:
     entries = starts[agents]
     if entries + in_edge_starts[agents] > state.inbox_capacity:
         return INBOXES
+    kept = state.kept == PER_EDGE  # every report has a row of its own for ever
     lies = state.lies - state.free
     for edge in range(in_edge_starts[agents]):
         lies += in_edges[edge] < byzantine
-    if lies > state.lie_capacity:
+    if lies > state.lie_capacity and not kept:
         return LIES
     senders = integers(state.inbox_senders, state.inbox_capacity)
     times = integers(state.inbox_times, state.inbox_capacity)
@@ -118,11 +135,13 @@ def remember(state: Any) -> int:
             past += known
             edge += heard_now
             if sent - at > memory:
-                if sender < byzantine:
+                if sender < byzantine and not kept:
                     free_rows[state.free] = row
                     state.free += 1
                 continue
-            if heard_now and sender >= byzantine:
+            if kept:
+                row = kept_row(state, agent, sender)
+            elif heard_now and sender >= byzantine:
                 row = first_honest + sender
             elif row < 0 and state.free > 0:
                 state.free -= 1
@@ -144,5 +163,5 @@ def deliver(state: Any) -> int:
     if state.memory > 0:
         return remember(state)
     if state.begun == 0 or state.stable_inbox == 0:
-        return fill_inboxes(state)
+        return fill_kept_inboxes(state) if state.kept == PER_EDGE else fill_inboxes(state)
     return ENOUGH

@@ -14,9 +14,19 @@ from byzmab.core.report import LEAST_PULLS, Floats, Heard, Integers, Words
 from byzmab.core.shared_order import SharedOrder, load_arm, merge_extremes, queue_receivers
 from byzmab.core.sorting import sort_reports
 from byzmab.engine.state import BAD_BELIEF, floats, integer_table, integers, table, words
+from byzmab.engine.tell import NOT_KEPT
 
-FLOAT_ROWS, INTEGER_ROWS = 19, 13  # of the two tables in which a SharedOrder is kept
+FLOAT_ROWS, INTEGER_ROWS = 21, 13  # of the two tables in which a SharedOrder is kept
 SPARE = 4  # columns beyond one for each agent
+
+
+@compiled
+def kept_reports(state: Any) -> tuple[Floats, Floats]:
+    """What every agent told all who hear it, agents × arms; no rows where reports are tallies."""
+    agents, rows = state.agents, state.agents + state.lie_capacity
+    first, end = (0, 0) if state.kept == NOT_KEPT else (agents, 2 * agents)
+    pulls, means = table(state.told_pulls, rows, state.arms), table(state.told_means, rows, state.arms)
+    return pulls[first:end], means[first:end]
 
 
 @compiled
@@ -27,10 +37,14 @@ def shared_order_of(state: Any) -> SharedOrder:
     kept = min(2 * (max(state.f, 1) + 1 + state.most_missing), normal)
     reals = table(state.order_floats, FLOAT_ROWS, agents + SPARE)
     wholes = integer_table(state.order_integers, INTEGER_ROWS, agents + SPARE)
+    kept_pulls, kept_means = kept_reports(state)
+    told = 2 if state.kept == NOT_KEPT else 19  # tallies themselves, or what was kept of them
     return SharedOrder(
         integer_table(state.by_pulls, state.arms, normal),
         integers(state.missing_starts, agents + 1),
         integers(state.missing, state.edge_capacity),
+        kept_pulls,
+        kept_means,
         Extremes(reals[0, :kept], reals[1, :kept], wholes[0, :kept], wholes[1, :1], wholes[2, :agents]),
         Droppable(
             reals[11, :normal],
@@ -48,6 +62,8 @@ def shared_order_of(state: Any) -> SharedOrder:
         ),
         reals[2, :agents],
         reals[3, :agents],
+        reals[told, :agents],
+        reals[told + 1, :agents],
         reals[4, :normal],
         reals[5, :normal],
         reals[6, : normal + 1],
@@ -86,26 +102,49 @@ def list_missing(state: Any, receiver: int, heard: Integers, count: int) -> int:
     return count if state.lists_edges == 1 else liars
 
 
+@compiled
+def is_told(dirty: np.uint64, arm: int) -> bool:
+    """Whether the bit of an arm is set."""
+    return bool((dirty >> np.uint64(arm & 63)) & np.uint64(1))
+
+
+@compiled
+def sort_by_pulls(agents: Integers, pulls: Floats, arm: int) -> None:
+    """Put agents in the order of decreasing pulls of an arm."""
+    names, counts = np.empty(agents.size), np.empty(agents.size)
+    for index in range(agents.size):
+        names[index], counts[index] = agents[index], -pulls[agents[index], arm]
+    sort_reports(names, counts)
+    for index in range(agents.size):
+        agents[index] = int(names[index])
+
+
 @compiled_noinline
 def order_reports(state: Any) -> None:
     """Keep the normal agents of every arm by decreasing pulls.
 
     Only those who pulled an arm have moved, and all as far, so that they are in order among themselves like the
-    others: what is left to do is to merge two ordered lists.
+    others: what is left to do is to merge two ordered lists. Where reports are kept those moved who told the arm,
+    and they are put in order first.
     """
     agents, arms, normal = state.agents, state.arms, state.agents - state.byzantine
-    pulls, last = table(state.pulls, agents, arms), integers(state.last, agents)
+    kept = state.kept != NOT_KEPT
+    rows = agents if kept else 0  # before those of the reports
+    pulls = table(state.told_pulls, rows + agents, arms)[rows:]
+    dirty, last = words(state.dirty, rows + agents), integers(state.last, agents)
     order = integer_table(state.by_pulls, arms, normal)
     moved, stayed = np.empty(normal, np.int64), np.empty(normal, np.int64)
     for arm in range(arms):
         risen, still = 0, 0
         for agent in order[arm]:
-            if last[agent] == arm:
+            if is_told(dirty[agents + agent], arm) if kept else last[agent] == arm:
                 moved[risen] = agent
                 risen += 1
             else:
                 stayed[still] = agent
                 still += 1
+        if kept:
+            sort_by_pulls(moved[:risen], pulls, arm)
         up, down = 0, 0
         for rank in range(normal if risen > 0 else 0):
             if down == still or (up < risen and pulls[moved[up], arm] >= pulls[stayed[down], arm]):
@@ -127,13 +166,21 @@ def union(dirty: Words) -> np.uint64:
 
 @compiled
 def take_lies(
-    shared: SharedOrder, told_pulls: Floats, told_means: Floats, rows: Integers, arm: int, kappa: float, least: float
+    shared: SharedOrder,
+    told_pulls: Floats,
+    told_means: Floats,
+    rows: Integers,
+    senders: Integers,
+    arm: int,
+    kappa: float,
+    least: float,
 ) -> tuple[int, int]:
     """Take the lies on an arm that pass, sorted, from a receiver's inbox; return how many, and how many are silent."""
-    agents, lies, silent = shared.queue.size, 0, 0
-    for row in rows:
-        if row < agents:
+    byzantine, lies, silent = shared.queue.size - shared.senders.size, 0, 0
+    for entry in range(rows.size):
+        if senders[entry] >= byzantine:
             break  # an honest report; liars come first
+        row = rows[entry]
         shared.lie_pulls[lies], shared.lie_means[lies] = told_pulls[row, arm], told_means[row, arm]
         lies += kappa * told_pulls[row, arm] >= least
         silent += told_pulls[row, arm] <= 0.0
@@ -159,6 +206,7 @@ def believe_all_dense(state: Any) -> None:
     told_means = table(state.told_means, rows, arms)
     starts = integers(state.inbox_starts, agents + 1)
     inbox_rows = integers(state.inbox_rows, state.inbox_capacity)
+    inbox_senders = integers(state.inbox_senders, state.inbox_capacity)
     kappas = floats(state.kappas, agents)
     params = floats(state.filter_params, state.filter_params_size)
     pulls = floats(state.work_pulls, state.max_inbox)
@@ -179,8 +227,10 @@ def believe_all_dense(state: Any) -> None:
         for agent in shared.queue:
             own, kappa = shared.own_pulls[agent], kappas[agent]
             factor, least = (kappa, own) if consistency else (1.0, LEAST_PULLS)
-            inbox = inbox_rows[starts[agent] : starts[agent + 1]]
-            lies, silent = take_lies(shared, told_pulls, told_means, inbox, arm, factor, least)
+            first, end = starts[agent], starts[agent + 1]
+            lies, silent = take_lies(
+                shared, told_pulls, told_means, inbox_rows[first:end], inbox_senders[first:end], arm, factor, least
+            )
             count, middle = merge(shared, agent, lies, rule, pulls, means)
             own_mean = shared.own_means[agent]
             heard = Heard(pulls[:count], means[:count], own, own_mean, state.f, kappa, state.time, silent, params)

@@ -18,6 +18,7 @@ from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Floats, Report, Words
 from byzmab.engine.dense import shared_order_of
 from byzmab.engine.state import StateType, first_row, floats, integers, table, words
+from byzmab.engine.tell import NOT_KEPT, kept_row, take
 
 start_run = Attack.start_run  # and here
 
@@ -102,16 +103,21 @@ def lie_all(state: Any) -> None:
         start_run(world, params, scratch, rng)
     rng[0] = key
     begin_round(state, world, params, scratch, rng)
-    for receiver in range(agents):
-        for entry in range(world.inbox_starts[receiver], world.inbox_starts[receiver + 1]):
-            sender = world.inbox_senders[entry]
+    common, hearers = state.common_lies == 1, integers(state.out_degrees, agents)
+    for receiver in range(1 if common else agents):  # a common lie does not look at whom it is told
+        first, end = (0, byzantine) if common else (world.inbox_starts[receiver], world.inbox_starts[receiver + 1])
+        for entry in range(first, end):
+            sender = entry if common else world.inbox_senders[entry]
             if sender >= byzantine:
                 break  # senders ascend
             if state.memory > 0 and times[entry] != sent:
                 continue  # a remembered lie stays as it was sent
-            row = world.inbox_rows[entry]
+            row = kept_row(state, receiver, sender) if common else world.inbox_rows[entry]
             rng[0] = fold(key, 1 + sender * agents + receiver)
             lie(world, sender, receiver, params, scratch, rng, Report(pulls, means, ()))
+            if state.kept != NOT_KEPT:
+                take(state, row, pulls, means, 0, arms, hearers[sender] if common else 1)
+                continue
             dirty[row] = tell(
                 pulls,
                 means,

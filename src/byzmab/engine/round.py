@@ -1,4 +1,4 @@
-"""The round: draw, deliver, lie, believe, choose, pull, record; stopped and resumed at any round.
+"""The round: draw, deliver, tell, lie, believe, choose, pull, record; stopped and resumed at any round.
 
 Graph, attack, filter and policy come in as function pointers, each called once per round: the copies of `draw_all`,
 `lie_all`, `believe_all` and `choose_all` that `specialize` made with their own functions.
@@ -13,6 +13,7 @@ from byzmab.engine.deliver import EDGES, ENOUGH, FAULT, deliver, keep_history
 from byzmab.engine.dense import order_reports
 from byzmab.engine.pull import pull_all, record
 from byzmab.engine.state import StateType
+from byzmab.engine.tell import NOT_KEPT, tell_all
 
 LOOP = types.FunctionType(types.void(StateType))
 DRAWING_LOOP = types.FunctionType(types.boolean(StateType))
@@ -20,7 +21,7 @@ DRAWING_LOOP = types.FunctionType(types.boolean(StateType))
 
 @compiled_noinline
 def exchange(state: Any, draw: Any, lie: Any) -> int:
-    """Draw the graph, deliver reports and tell lies; return ENOUGH, FAULT, or the array that must grow first."""
+    """Draw the graph, deliver, tell what is due and lie; return ENOUGH, FAULT, or the array that must grow first."""
     state.sent = state.time - state.delay
     if state.sent < 0:
         return ENOUGH
@@ -31,12 +32,16 @@ def exchange(state: Any, draw: Any, lie: Any) -> int:
     shortage = deliver(state)
     if shortage != ENOUGH:
         return shortage
+    if state.kept == NOT_KEPT:
+        state.messages += state.edges
+        state.arms_told += state.edges * state.arms
+    else:
+        tell_all(state)
     if state.dense == 1:
         order_reports(state)
     if state.byzantine > 0:
         lie(state)
     state.begun = 1
-    state.messages += state.edges
     return ENOUGH
 
 

@@ -7,7 +7,9 @@ numbers, those of typed arrays in a structref among them.
 
 Reports live in rows of `told_pulls` and `told_means`, one column per arm. The first `history` × `agents` rows hold
 what normal agents could have told in the last `history` rounds (one round unless there is memory or delay), the rest
-hold lies, one row for each liar and receiver.
+hold lies, one row for each liar and receiver. Where not everything is told in every round, what was told is kept
+between the two, in one row for each sender; or, where the neighbours change, in one for each receiver and sender, and
+lies among them: see `engine/tell.py`.
 """
 
 from typing import Any
@@ -45,13 +47,16 @@ SETTINGS = {  # whole numbers that stay as they are during a run
     "graph_is_ours": "1 if the graph is not a user's own, and need not be checked in every round",
     "hears": "0 if nobody listens",
     "expects": "1 if the neighbours are always the same, so that one who tells nothing is silent",
+    "kept": "where what was told is kept: NOT_KEPT, PER_SENDER or PER_EDGE of engine/tell.py",
+    "common_lies": "1 if reports are kept per sender, and those of liars as well: each tells all receivers the same",
+    "tell_rounds": "rounds after which a whole report is told again",
     "stable_inbox": "1 if reports keep their rows, so that changes can be followed from round to round",
     "dense": "1 if nearly everyone hears everyone, and reports are ordered once for all: see engine/dense.py",
     "lists_edges": "1 if `graph` lists every edge; 0 if, being dense, only those on which lies are told",
     "history": "rounds of reports kept: memory + delay + 1",
     "edge_capacity": "length of `graph` and `in_edges`",
     "inbox_capacity": "length of the inboxes, all agents together",
-    "lie_capacity": "rows of reports that lies can fill",
+    "lie_capacity": "rows of reports behind the history: those that are kept, and lies",
     "max_inbox": "length of work_pulls: the most reports that one agent can hear",
     "graph_params_size": "length of graph_params",
     "attack_params_size": "length of attack_params",
@@ -70,6 +75,8 @@ PROGRESS = {  # whole numbers that `advance` changes
     "lies": "rows of lies handed out so far",
     "free": "how many of them are free again",
     "messages": "reports heard so far, by all agents",
+    "arms_told": "arms in them",
+    "told_now": "arms told in this round, each once however many hear it; only where reports are kept",
     "fault": "what a plug-in did wrong: one of the constants above, 0 for nothing",
     "recorded": "rounds of the grid recorded so far",
 }
@@ -90,10 +97,16 @@ ARRAYS: dict[str, tuple[type, str]] = {
     "told_pulls": (FLOATS, "rows × arms: n as told"),
     "told_means": (FLOATS, "rows × arms: x̄ as told"),
     "dirty": (WORDS, "rows: bit k % 64 is set when the report on arm k changed in this round"),
+    "due_times": (INTEGERS, "rows: from when on the whole report is due again; only where whole ones are kept"),
+    "growth": (FLOATS, "1: δ, the share by which a count grows until it is told again, or NO_GROWTH"),
+    "out_degrees": (INTEGERS, "agents: how many hear each agent; only where reports are kept per sender"),
     "graph_starts": (INTEGERS, "agents + 1: where each agent's neighbours begin"),
     "graph": (INTEGERS, "edges: the neighbours, ascending"),
     "missing_starts": (INTEGERS, "agents + 1: where the normal agents whom each agent does not hear begin; dense only"),
     "missing": (INTEGERS, "edges: these, ascending, oneself among them"),
+    "digest_limits": (FLOATS, "agents × arms: the most own pulls for which the digest holds: see engine/digest.py"),
+    "digest_totals": (FLOATS, "agents × arms: the filter's digest of the reports: its total"),
+    "digest_sizes": (INTEGERS, "agents × arms: and how many reports it is made of"),
     "by_pulls": (INTEGERS, "arms × normal agents: by decreasing pulls; dense only"),
     "order_floats": (FLOATS, "rows × (agents + 2), for the SharedOrder of one arm: see engine/dense.py; dense only"),
     "order_integers": (INTEGERS, "the same"),

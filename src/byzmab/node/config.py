@@ -89,6 +89,8 @@ class Config(Strict):
     policy: str = recommended.POLICY
     seed: int | None = None  # of ties; if not given, it follows from the key
     report_every: Seconds = 1.0
+    report_growth: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None  # report only once an arm's pulls grew so
+    heartbeat: Seconds | None = None  # with it: seconds of quiet after which a report is sent; a third of max_age
     max_age: Seconds = 60.0  # an older report counts as silence
     catch_up: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 5.0  # seconds at most for what neighbours know of our key
     reward_wait: Seconds | None = None  # after which a reward is no longer awaited; if not given, for ever
@@ -108,6 +110,10 @@ class Config(Strict):
         self._check_endpoints()
         if self.default_reward is not None and self.reward_wait is None:
             raise BadInput("default_reward needs reward_wait, the seconds after which it counts")
+        if self.heartbeat is not None and self.report_growth is None:
+            raise BadInput("heartbeat needs report_growth, with which a node may be quiet")
+        if self.heartbeat is not None and self.heartbeat >= self.max_age:
+            raise BadInput(f"heartbeat {self.heartbeat} is not allowed; allowed: less than max_age, {self.max_age}")
         if not is_loopback(self.http.host) and self.http.token_file is None:
             raise BadInput(f"http.host {self.http.host!r} is not loopback and needs http.token_file")
 
@@ -115,6 +121,11 @@ class Config(Strict):
     def heard(self) -> int:
         """How many neighbours are heard."""
         return sum(neighbour.hears for neighbour in self.neighbours)
+
+    @property
+    def longest_quiet(self) -> float:
+        """Seconds after which a report is sent though nothing is due, so that neighbours do not take us for silent."""
+        return self.max_age / 3.0 if self.heartbeat is None else self.heartbeat
 
     def _check_endpoints(self) -> None:
         """BadInput unless all endpoints are TLS, or none is."""

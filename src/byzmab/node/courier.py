@@ -1,4 +1,6 @@
-"""Messages between nodes besides reports: frames of others that a neighbour should see, and requests for them."""
+"""What a node sends: frames, counted; and messages besides reports, which show frames of others or ask for them."""
+
+from collections import Counter
 
 from byzmab.node.history import Version
 from byzmab.node.identity import Key, public_bytes
@@ -10,11 +12,17 @@ OVERHEAD = 512  # bytes of an evidence message besides its frames
 
 
 class Courier:
-    """Signs such messages and sends them; they have no version, and nothing waits for them."""
+    """Sends frames to neighbours, and signs such messages; they have no version, and nothing waits for them."""
 
     def __init__(self, key: Key, network: str, transport: Transport) -> None:
         self._key, self._network, self._transport = key, network, transport
         self._public = public_bytes(key.public)
+        self.bytes: Counter[str] = Counter()  # sent, by neighbour
+
+    def send(self, name: str, frame: bytes) -> None:
+        """Send a frame to a neighbour."""
+        self._transport.send(name, frame)
+        self.bytes[name] += len(frame)
 
     def disclose(self, disclosures: Disclosures) -> None:
         """Show frames of others to neighbours: in one message, or one by one if they are too large for that."""
@@ -22,9 +30,9 @@ class Courier:
             whole = sum(map(len, frames)) < MOST_BYTES - OVERHEAD
             for part in (frames,) if whole else tuple((frame,) for frame in frames):
                 message = EvidenceMessage(PROTOCOL, self._network, self._public, list(part))
-                self._transport.send(name, seal(self._key, message))
+                self.send(name, seal(self._key, message))
 
     def ask(self, name: str, about: bytes, versions: list[Version]) -> None:
         """Ask a neighbour for reports of an agent; with no versions, for the newest."""
         request = Request(PROTOCOL, self._network, self._public, about, versions)
-        self._transport.send(name, seal(self._key, request))
+        self.send(name, seal(self._key, request))

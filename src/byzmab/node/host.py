@@ -2,7 +2,8 @@
 
 One thread owns a host. Only `deliver` is called from another, the transport's: it checks signatures there and leaves
 the rest to `listen`. The owner calls `select` and `reward` for the application, `listen` when woken, and, every
-`report_every` seconds, `decisions.expire`, `compose` and, once what it says is on the disk, `post`.
+`report_every` seconds, `decisions.expire`, `compose` and, once what it says is on the disk, `post`. With
+`report_growth` nothing is composed unless a report is due (node/telling.py).
 """
 
 import logging
@@ -21,6 +22,7 @@ from byzmab.node.membership import Membership
 from byzmab.node.neighbours import FRAMES, PROOF_AGAIN, Disclosures, Neighbourhood, NeighbourState
 from byzmab.node.own_key import MEANING, Alarm, OwnKey
 from byzmab.node.store import NodeStore, epoch_at
+from byzmab.node.telling import Telling
 from byzmab.node.transport.base import Transport
 from byzmab.node.wire import (
     Accepted,
@@ -76,7 +78,8 @@ class Host:
         self.strangers = 0  # frames under a name that is no neighbour's; written by the transport's thread
         self.began = clock.steady()
         self._report_for = report_for
-        self._courier = Courier(key, config.network, transport)
+        self.courier = Courier(key, config.network, transport)
+        self._telling = Telling(config.report_growth, config.longest_quiet)
         state = store.load()
         deadlines = DeadlineClock(clock, state.facts, store.newest_choice())
         seed = config.seed if config.seed is not None else int.from_bytes(public_bytes(key.public)[:7])
@@ -144,6 +147,7 @@ class Host:
         if neighbour is None:
             self.strangers += 1
             return
+        neighbour.bytes += len(frame)
         if len(neighbour.inbox) >= WAITING or (neighbour.expelled and not neighbour.may_speak(self.clock.steady())):
             neighbour.overflow += 1
             return
@@ -160,7 +164,7 @@ class Host:
             for neighbour in waiting:
                 frame, body = neighbour.inbox.popleft()
                 try:
-                    self._courier.disclose(self._take(neighbour, frame, body))
+                    self.courier.disclose(self._take(neighbour, frame, body))
                 except Refused as refused:
                     neighbour.refuse(refused.reason)
                 most -= 1
@@ -173,15 +177,22 @@ class Host:
     def ask_about_self(self) -> None:
         """Ask neighbours what they heard under one's own key, all who have not answered yet."""
         for name in self.unanswered:
-            self._courier.ask(name, self.own.public, [])
+            self.courier.ask(name, self.own.public, [])
 
     def compose(self) -> list[Outgoing]:
-        """The next report, signed, for each neighbour that is told; `post` it when `store.pending` is durable."""
+        """The next report, signed, for each neighbour that is told; `post` it when `store.pending` is durable.
+
+        None where no report is due.
+        """
         self.membership.forget_stale()
         self.neighbourhood.count_fates(self.agent.explain(), len(self.agent.arms))
         self.membership.store_records()
         if self.own.overtaken:
             self._renew_epoch()
+        report, steady = self.agent.report(), self.clock.steady()
+        if self._report_for is None and not self._telling.is_due(report, steady):  # a liar tells when it likes
+            return []
+        self._telling.tell(report, steady)
         self.own.seq += 1
         neighbours = self.neighbourhood.neighbours.items()
         told = [name for name, neighbour in neighbours if neighbour.settings.tells and not neighbour.expelled]
@@ -190,17 +201,17 @@ class Host:
         marks = self.neighbourhood.take_marks()
         if self._report_for is not None:
             return [(name, self._frame(header, self._report_for(self, name), marks)) for name in told]
-        frame = self._frame(header, self.agent.report(), marks)
+        frame = self._frame(header, report, marks)
         return [(name, frame) for name in told]
 
     def post(self, outgoing: list[Outgoing]) -> None:
         """Send what `compose` returned, and with it the hand-over to another key if there is one."""
         handover = self.membership.handovers.get(self.key.public)
         for name, frame in outgoing:
-            self.transport.send(name, frame)
+            self.courier.send(name, frame)
             self.sent[name] += 1
             if handover is not None:
-                self.transport.send(name, handover)
+                self.courier.send(name, handover)
 
     def tell(self) -> None:
         """Give up overdue events, compose a report, wait until all it says is on the disk, and send it."""
@@ -214,6 +225,7 @@ class Host:
     def set_neighbours(self, neighbours: tuple[Neighbour, ...]) -> None:
         """Use these neighbours from now on; what was added, removed or changed takes effect at once."""
         self.membership.use(neighbours, self.transport)
+        self._telling.forget()
 
     def pardon(self, who: str) -> None:
         """Hear a neighbour again that was expelled, given its name or key; with one's own key, end all alarms."""
@@ -261,6 +273,7 @@ class Host:
         """Begin an epoch above all that were seen under one's key; what is told in it waits for the disk as ever."""
         epoch = self.own.next_epoch(epoch_at(self.clock.wall()))
         self.own.begin(epoch, reset=epoch)
+        self._telling.forget()
         with self.store.changing() as batch:
             batch.facts |= {"epoch": epoch, "reset": epoch}
 
@@ -281,12 +294,12 @@ class Host:
         states = self.neighbourhood.states(neighbour.settings.name)
         proof = next((state.proof for state in states if state.proof is not None), None)
         if proof is not None and neighbour.pauses.may("accuse", self.clock.steady(), PROOF_AGAIN):
-            self._courier.disclose([(neighbour.settings.name, proof.raw())])
+            self.courier.disclose([(neighbour.settings.name, proof.raw())])
 
     def _ask(self) -> None:
         """Ask for the reports that are wanted, as often as that may be."""
         for name, about, versions in self.neighbourhood.requests.due(self.clock.steady()):
-            self._courier.ask(name, about, versions)
+            self.courier.ask(name, about, versions)
 
     def _take_evidence(self) -> None:
         """Store and log evidence found since the last call; whoever it expels counts no more."""

@@ -65,6 +65,7 @@ class NeighbourState:
         self.expelled = False
         self.touched = False  # since it was last stored
         self.inbox: deque[tuple[bytes, Body | Refusal]] = deque()  # filled by the transport's thread
+        self.bytes = 0  # of all frames that came; written by the transport's thread alone
         self.overflow = 0  # frames that found the inbox full; written by the transport's thread alone
         self._overflow_counted = 0
         self._spoke = -float("inf")  # when an expelled neighbour was last listened to; the transport's thread alone

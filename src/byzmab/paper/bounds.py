@@ -14,9 +14,10 @@ from byzmab.simulation.absent import check_present
 from byzmab.simulation.assumptions import f_of_agents, most_liars, outside_the_model, warn_of, why_no_bound
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.figure import draw_band, dress, new_axes
-from byzmab.simulation.single_run import grid_of
+from byzmab.simulation.single_run import grid_of, is_always_same
 from byzmab.simulation.widths import WidthRun
 from byzmab.theory.bounds import lower_rate, ucb1_bound
+from byzmab.theory.communication import most_arms_told
 from byzmab.theory.conditions import chance_of_enough, enough, needed
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Bounds:
     plain: Floats  # run × normal agent × round: the upper bound at τ = T
     tight: Floats  # run × normal agent: with the minimum over τ, at the horizon
     ucb1: Floats  # run × round
+    told: float | None  # arms told over an edge, on average; None where edges come and go
     missing: str  # why some upper bounds are not there; empty if all are
 
     def summary(self) -> dict[str, Any]:
@@ -64,6 +66,8 @@ class Bounds:
             "ucb1_bound": float(self.ucb1[:, -1].mean()),
             "needed_neighbours": needed(int(fs.max())),
             "chance_of_enough": chance,
+            "most_arms_told": most_arms_told(parts.tell, parts.arms, self.experiment.horizon),
+            "arms_told": self.told,
             "why_no_upper_bound": self.missing or None,
             "agents": agents,
         }
@@ -98,6 +102,7 @@ def measure(experiment: Experiment, progress: Callable[[int, int], None] | None 
     shape = experiment.runs, normal, grid.size
     regret, plain, tight = np.empty(shape), np.empty(shape), np.empty(shape[:2])
     ucb1 = np.empty((experiment.runs, grid.size))
+    told, edges = 0, 0
     for run in range(experiment.runs):
         played = WidthRun(experiment, run)
         means = played.state["true_means"]
@@ -107,10 +112,13 @@ def measure(experiment: Experiment, progress: Callable[[int, int], None] | None 
             if progress is not None:
                 progress(run * experiment.horizon + when, experiment.runs * experiment.horizon)
         regret[run], tight[run] = played.state["regret"], played.widths.tight()[byzantine:]
+        told += int(played.state.record["arms_told"])
+        edges += int(played.state.record["edges"])
         ucb1[run] = [ucb1_bound(means, int(when)) for when in grid]
     degrees = experiment.parts.graph.degrees(experiment.parts.agents, byzantine)[byzantine:]
     plain[:, unproved(experiment)] = tight[:, unproved(experiment)] = np.nan
-    return Bounds(experiment, grid, degrees, regret, plain, tight, ucb1, why_no_bound(experiment))
+    per_edge = told / edges if edges > 0 and is_always_same(experiment) else None
+    return Bounds(experiment, grid, degrees, regret, plain, tight, ucb1, per_edge, why_no_bound(experiment))
 
 
 def unproved(experiment: Experiment) -> NDArray[np.bool_]:

@@ -121,6 +121,8 @@ def outside_the_model(experiment: Experiment) -> str:
     for name, usual in BASE_MODEL.items():
         if getattr(experiment, name) != usual:
             return f"the paper proves it without {name}"
+    if experiment.parts.tell.keeps:
+        return "the paper proves it with tell every"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Dense or not: whether nearly everyone hears everyone, so that ordering reports once for all agents pays."""
+"""Which loop believes: dense, where ordering reports once for all agents pays; digested, where little is told."""
 
 from functools import lru_cache
 
@@ -23,6 +23,7 @@ def can_be_dense(experiment: Experiment) -> bool:
     """Whether reports can be ordered once for all: by the filter, and because everyone always hears the same others."""
     parts = experiment.parts
     always_same = not experiment.time_varying and experiment.subset is None and experiment.delay == 0
+    always_same &= not parts.tell.keeps or experiment.epoch == 1
     one_f = parts.f != FROM_NEIGHBOURS  # as many as a third of all would be no gain
     return always_same and one_f and parts.baseline is None and parts.filter.believe_dense is not None
 
@@ -35,6 +36,13 @@ def is_dense(experiment: Experiment) -> bool:
         return False
     missing = parts.agents - degrees_of(parts.graph, parts.agents, experiment.byzantine).min()
     return bool(NORMAL_PER_MISSING * missing <= normal)
+
+
+def is_digested(experiment: Experiment) -> bool:
+    """Whether reports are digested when they are told: see engine/digest.py."""
+    parts = experiment.parts
+    always_same = not experiment.time_varying and experiment.subset is None and experiment.epoch == 1
+    return parts.tell.keeps and always_same and parts.filter.digest is not None
 
 
 def expected_edges(experiment: Experiment, dense: bool) -> int:

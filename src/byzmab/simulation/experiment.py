@@ -15,13 +15,14 @@ from byzmab.core.html import table
 from byzmab.core.liars import checked_f, f_as_given
 from byzmab.core.plugins import Plugin, Registry
 from byzmab.core.policies import POLICIES, Policy
+from byzmab.core.tell import EVERY, Tell, parse_tell
 from byzmab.engine.rewards import Family, parse_family
 from byzmab.graphs import GRAPHS, Given, Graph, resolve_graph
 
 PAPER_ARMS = (0.5, 0.45, 0.4, 0.3)
 DEFAULT_AGENTS = 10
 RESILIENT = "resilient"  # the paper's own algorithm: filter and policy
-UNUSED_BY_BASELINES = ("memory", "epoch", "delay")
+UNUSED_BY_BASELINES = ("memory", "epoch", "delay", "tell")
 MOST = 2_000_000_000  # of any whole number but the seed
 LEAST = {"horizon": 1, "runs": 1, "record": 1, "epoch": 1, "memory": 0, "byzantine": 0, "seed": 0}
 
@@ -46,6 +47,7 @@ class Parts(NamedTuple):
     attack: Attack
     filter: Filter
     policy: Policy
+    tell: Tell
     baseline: Baseline | None  # None: the paper's own algorithm
     families: tuple[Family, ...]  # of rewards, agent by agent in turn
 
@@ -72,6 +74,7 @@ class Experiment:
     subset: int | None = None
     epoch: int = 1
     delay: int = 0
+    tell: str = EVERY
     algorithm: Any = RESILIENT
     horizon: int = 10_000
     runs: int = 50
@@ -181,6 +184,7 @@ def _resolve(experiment: Experiment) -> Parts:
         ATTACKS.resolve(experiment.attack),
         FILTERS.resolve(experiment.filter),
         POLICIES.resolve(experiment.policy),
+        parse_tell(experiment.tell),
         _resolve_algorithm(experiment),
         tuple(parse_family(family) for family in families),
     )

@@ -34,6 +34,7 @@ class Result:
     regret_values: Floats  # run × normal agent × round
     pull_values: NDArray[np.int32]  # run × normal agent × third × arm
     message_counts: Integers  # run
+    arm_counts: Integers  # run: arms told in these messages
     means: Floats  # run × arm: μ
     seconds: float  # of playing, compilation excluded
     first: int = 0  # the number of its first run, where it holds only some runs of an experiment
@@ -72,6 +73,7 @@ class Result:
                 "regret": (("run", "agent", "round"), self.regret_values),
                 "pulls": (("run", "agent", "third", "arm"), self.pull_values),
                 "messages": ("run", self.message_counts),
+                "arms_told": ("run", self.arm_counts),
                 "mean": (("run", "arm"), self.means),
             },
             {
@@ -112,15 +114,16 @@ class Result:
         """The numbers of `byzmab simulate --json`."""
         final = describe(self.network_regret[:, -1])
         steps = self.experiment.runs * self.experiment.parts.agents * self.experiment.horizon
-        messages = int(self.message_counts.sum())
+        arms_told = int(self.arm_counts.sum())
         return {
             "experiment": self.experiment.settings(),
             "regret": {
                 **{name: final[name] for name in ("mean", "std", "stderr")},
                 "per_agent": self.regret_values[:, :, -1].mean(axis=0).tolist(),
             },
-            "messages": messages,
-            "bytes": messages * self.experiment.parts.arms * REPORT_BYTES_PER_ARM,
+            "messages": int(self.message_counts.sum()),
+            "arms_told": arms_told,
+            "bytes": arms_told * REPORT_BYTES_PER_ARM,
             "agent_steps": steps,
             "seconds": self.seconds,
             "agent_steps_per_second": steps / self.seconds if self.seconds else None,
@@ -145,7 +148,9 @@ class Result:
             with xarray.open_dataset(path, engine="h5netcdf") as data:
                 data.load()
             settings, edges = (json.loads(data.attrs[name]) for name in ("experiment", "edges"))
-            arrays = [data[name].values for name in ("round", "regret", "pulls", "messages", "mean")]
+            if "arms_told" not in data:  # of version 0.1, when every report was on all arms
+                data["arms_told"] = data["messages"] * data.sizes["arm"]
+            arrays = [data[name].values for name in ("round", "regret", "pulls", "messages", "arms_told", "mean")]
             seconds = float(data.attrs["seconds"])
         except (OSError, KeyError, ValueError, TypeError) as error:
             raise BadInput(f"result file {str(path)!r} cannot be read: {error}") from None
@@ -155,8 +160,8 @@ class Result:
             experiment = recall(settings, Path(path))
         except TypeError as error:  # settings that another version knew
             raise BadInput(f"result file {str(path)!r} is of another version: {error}") from None
-        rounds, regret, pulls, messages, means = arrays
-        return cls(experiment, rounds, regret, pulls, messages, means, seconds, int(data["run"][0]))
+        rounds, regret, pulls, messages, arms_told, means = arrays
+        return cls(experiment, rounds, regret, pulls, messages, arms_told, means, seconds, int(data["run"][0]))
 
     def cut(self, low: int, high: int) -> "Result":
         """The runs from the one at index `low` to before that at `high`."""
@@ -167,6 +172,7 @@ class Result:
             regret_values=self.regret_values[low:high],
             pull_values=self.pull_values[low:high],
             message_counts=self.message_counts[low:high],
+            arm_counts=self.arm_counts[low:high],
             means=self.means[low:high],
             seconds=self.seconds * (high - low) / whole,
             first=self.first + low,
@@ -175,10 +181,10 @@ class Result:
     @classmethod
     def join(cls, parts: Sequence["Result"]) -> "Result":
         """One result of several that hold adjoining runs of the same experiment."""
-        regret, pulls, messages, means = (
+        regret, pulls, messages, arms_told, means = (
             np.concatenate([getattr(part, name) for part in parts])
-            for name in ("regret_values", "pull_values", "message_counts", "means")
+            for name in ("regret_values", "pull_values", "message_counts", "arm_counts", "means")
         )
         experiment = parts[0].experiment.but(runs=sum(part.experiment.runs for part in parts))
         seconds = sum(part.seconds for part in parts)
-        return cls(experiment, parts[0].rounds, regret, pulls, messages, means, seconds, parts[0].first)
+        return cls(experiment, parts[0].rounds, regret, pulls, messages, arms_told, means, seconds, parts[0].first)

@@ -35,6 +35,7 @@ class Outcome(NamedTuple):
     regret: Floats  # normal agents × grid
     thirds: Integers  # 3 × normal agents × arms: pulls up to the end of each third
     messages: int
+    arms_told: int
     means: Floats  # arms: μ
 
 
@@ -51,7 +52,8 @@ def play_run(experiment: Experiment, run: int, watch: Watch | None = None) -> Ou
         rounds = max(1, int(rounds * min(4.0, BLOCK_SECONDS / max(elapsed, 1e-6))))
         if watch is not None:
             watch(run, done)
-    return Outcome(run, state["regret"], state["thirds"], int(state.record["messages"]), state["true_means"])
+    counts = int(state.record["messages"]), int(state.record["arms_told"])
+    return Outcome(run, state["regret"], state["thirds"], *counts, state["true_means"])
 
 
 def play_runs(experiment: Experiment, first: int, end: int, watch: Watch | None = None) -> Result:
@@ -126,14 +128,14 @@ def _gather(experiment: Experiment, outcomes: Iterable[Outcome], began: float, f
     rounds = grid_of(experiment.horizon, experiment.record)
     regret = np.empty((*shape, rounds.size))
     pulls = np.empty((*shape, 3, parts.arms), np.int32)
-    messages = np.empty(experiment.runs, np.int64)
+    messages, arms_told = np.empty(experiment.runs, np.int64), np.empty(experiment.runs, np.int64)
     means = np.empty((experiment.runs, parts.arms))
     for outcome in outcomes:
         row = outcome.run - first
         regret[row] = outcome.regret
         pulls[row] = np.diff(outcome.thirds, axis=0, prepend=0).transpose(1, 0, 2)
-        messages[row], means[row] = outcome.messages, outcome.means
-    return Result(experiment, rounds, regret, pulls, messages, means, time.perf_counter() - began, first)
+        messages[row], arms_told[row], means[row] = outcome.messages, outcome.arms_told, outcome.means
+    return Result(experiment, rounds, regret, pulls, messages, arms_told, means, time.perf_counter() - began, first)
 
 
 def workers_that_fit(experiment: Experiment) -> int:

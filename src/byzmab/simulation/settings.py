@@ -23,6 +23,7 @@ ABOUT = {
     "subset": "hear only so many neighbours in a round, drawn at random; all if not given",
     "epoch": "rounds between two decisions; the arm is kept, and nobody talks, in between",
     "delay": "rounds until a report is heard: 0 or 1",
+    "tell": "when reports are told: every round; every:k rounds; or growth:d, an arm when its count grew by a share d",
     "algorithm": "resilient, the paper's own algorithm, or a baseline, without filter and policy; see byzmab list",
     "horizon": "rounds in a run",
     "runs": "independent repetitions",

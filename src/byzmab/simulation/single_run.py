@@ -17,7 +17,8 @@ from byzmab.engine.lie import lying
 from byzmab.engine.pull import first_pulls
 from byzmab.engine.round import advance, advance_baseline
 from byzmab.engine.state import FAULTS, NetworkState
-from byzmab.simulation.density import can_be_dense, expected_edges, is_dense
+from byzmab.engine.tell import NOT_KEPT, PER_EDGE, PER_SENDER
+from byzmab.simulation.density import can_be_dense, expected_edges, is_dense, is_digested
 from byzmab.simulation.experiment import Experiment
 
 LIARS_KAPPA = 1.5  # of Byzantine agents where normal ones have a list
@@ -58,15 +59,34 @@ def _uniforms(experiment: Experiment, run: int, purpose: int, count: int) -> Flo
     return draws.uniforms(draws.key_of(experiment.seed, run, purpose), count)
 
 
+def is_always_same(experiment: Experiment) -> bool:
+    """Whether everyone hears the same others in every round."""
+    return not experiment.time_varying and experiment.subset is None
+
+
+def expected_lies(experiment: Experiment) -> int:
+    """How many reports of liars are heard in a round, to be expected."""
+    return expected_edges(experiment, False) * experiment.byzantine // experiment.parts.agents
+
+
+def rows_to_keep(experiment: Experiment) -> int:
+    """How many rows hold what was told and is not told anew: one per sender, or per edge, lies included."""
+    agents = experiment.parts.agents
+    if not experiment.parts.tell.keeps:
+        return 0
+    return agents if is_always_same(experiment) else agents * agents
+
+
 def bytes_of(experiment: Experiment) -> int:
     """About how much memory one run takes."""
     parts = experiment.parts
     agents, arms = parts.agents, parts.arms
     dense = is_dense(experiment)
     edges = expected_edges(experiment, dense) + agents
-    lies = (expected_edges(experiment, False) + agents) * experiment.byzantine // agents
-    memory = min(experiment.memory, experiment.horizon) if experiment.time_varying or experiment.subset else 0
-    rows = agents * (memory + experiment.delay + 1) + lies * (memory + 1)
+    lies = expected_lies(experiment) + experiment.byzantine
+    memory = 0 if is_always_same(experiment) else min(experiment.memory, experiment.horizon)
+    remembered = 0 if parts.tell.keeps else memory
+    rows = agents * (remembered + experiment.delay + 1) + lies * (remembered + 1) + rows_to_keep(experiment)
     lists = (8 if memory else 3) * min(edges * (memory + 1), agents * agents)
     recorded = agents * min(experiment.record, experiment.horizon)
     return 8 * int(2 * rows * arms + lists + 8 * agents * arms + recorded)
@@ -76,7 +96,7 @@ def loops_of(experiment: Experiment, dense: bool) -> tuple[Any, ...]:
     """The compiled loops of an experiment: graph, attack, and filter and policy or those of a baseline."""
     parts, baseline = experiment.parts, experiment.parts.baseline
     if baseline is None:
-        own = believing(parts.filter, dense), choosing(parts.policy)
+        own = believing(parts.filter, dense, not dense and is_digested(experiment)), choosing(parts.policy)
     else:
         own = baseline.decide, baseline.update
     return drawing(parts.graph), lying(parts.attack, dense), *own
@@ -99,8 +119,10 @@ class Run:
         self._tells_tallies = baseline is None and int(self.state.record["history"]) == 1
         self._set_inputs(experiment, run)
         self._set_tallies()
+        if is_digested(experiment):
+            self._set_digests()
         self._set_edges(expected_edges(experiment, dense) + parts.agents)
-        self._grow_lies(expected_edges(experiment, False) * experiment.byzantine // parts.agents + 1)
+        self._grow_lies(rows_to_keep(experiment) + expected_lies(experiment) + 1)
         first_pulls(self.state.record)
         if baseline is not None:
             baseline.begin(self.state)
@@ -139,6 +161,7 @@ class Run:
         state.set(
             "attack_scratch", np.zeros(parts.attack.scratch_shape(parts.agents, parts.arms, experiment.byzantine))
         )
+        state.set("growth", [parts.tell.growth])
         state.set("grid", grid_of(experiment.horizon, experiment.record))
         state.set("third_ends", [experiment.horizon * third // 3 for third in (1, 2, 3)])
 
@@ -150,7 +173,7 @@ class Run:
         for name in ("pulls", "means", "totals", "estimates", "weights", "doubts", "reward_keys"):
             state.set(name, np.zeros((agents, arms)))
         state.set("last", np.zeros((history, agents)))
-        for name in ("choices", "policy_keys", "work_pulls", "work_means"):
+        for name in ("choices", "policy_keys", "work_pulls", "work_means", "out_degrees"):
             state.set(name, np.zeros(agents))
         for name in ("lie_pulls", "lie_means"):
             state.set(name, np.zeros(arms))
@@ -163,6 +186,12 @@ class Run:
             state.set("by_pulls", np.tile(np.arange(agents - normal, agents), (arms, 1)))
             state.set("order_floats", np.zeros((FLOAT_ROWS, agents + SPARE)))
             state.set("order_integers", np.zeros((INTEGER_ROWS, agents + SPARE)))
+
+    def _set_digests(self) -> None:
+        """Set the arrays of digested reports; with a limit of 0 pulls, none holds."""
+        state = self.state
+        for name in ("limits", "totals", "sizes"):
+            state.set(f"digest_{name}", np.zeros((int(state.record["agents"]), int(state.record["arms"]))))
 
     def _set_edges(self, capacity: int) -> None:
         """Set the arrays of the graph, of those heard now and, without memory, of the inboxes: the same ones."""
@@ -199,7 +228,8 @@ class Run:
         state.record["lie_capacity"] = capacity
         rows = int(state.record["history"]) * agents + capacity
         state.grow("free_rows", capacity)
-        state.grow("dirty", rows)
+        for name in ("dirty", "due_times"):
+            state.grow(name, rows)
         for told, own in (("told_pulls", "pulls"), ("told_means", "means")):
             state.grow(told, rows)
             if self._tells_tallies:
@@ -212,10 +242,11 @@ def _settings(experiment: Experiment, dense: bool) -> dict[str, int]:
     parts = experiment.parts
     agents, arms, baseline = parts.agents, parts.arms, parts.baseline
     redrawn = experiment.time_varying and parts.graph.random
-    always_same = not experiment.time_varying and experiment.subset is None
+    always_same = is_always_same(experiment)
+    kept = NOT_KEPT if not parts.tell.keeps else PER_SENDER if always_same else PER_EDGE
     # the newest report is this round's where everyone is always heard, and none is older than the run
     memory = 0 if always_same else min(experiment.memory, experiment.horizon)
-    history = memory + experiment.delay + 1
+    history = (memory if kept == NOT_KEPT else 0) + experiment.delay + 1
     scratch = parts.attack.scratch_shape(agents, arms, experiment.byzantine)
     return {
         "agents": agents,
@@ -233,7 +264,10 @@ def _settings(experiment: Experiment, dense: bool) -> dict[str, int]:
         "graph_is_ours": is_ours(type(parts.graph).neighbours.py_func),
         "hears": parts.filter.hears or baseline is not None,
         "expects": not redrawn and experiment.subset is None,
-        "stable_inbox": always_same and history == 1 and experiment.epoch == 1,
+        "kept": kept,
+        "common_lies": kept == PER_SENDER and not parts.attack.equivocates,
+        "tell_rounds": parts.tell.rounds,
+        "stable_inbox": always_same and (history == 1 or kept == PER_SENDER) and experiment.epoch == 1,
         "dense": dense,
         "lists_edges": not dense or parts.attack.sees_edges,
         "history": history,

@@ -14,6 +14,7 @@ from byzmab.simulation.settings import ABOUT
 from byzmab.sweep.identity import algorithm_version
 from byzmab.sweep.store import POINT, Block, ResultStore, blocks_in
 
+LATER_SETTINGS = {"tell": Experiment.tell}  # those that version 0.1 did not have, as it played
 MARK = 6  # letters that tell apart what has one name
 
 
@@ -101,7 +102,8 @@ def _read_label(folder: Path) -> _Label:
     file = folder / POINT
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
-        settings = {name: content["settings"][name] for name in ABOUT if name != "runs"}
+        known = {**LATER_SETTINGS, **content["settings"]}
+        settings = {name: known[name] for name in ABOUT if name != "runs"}
         identity = content["identity"]
         return _Label(settings, {name: str(identity[name]) for name in NAMING_FILES}, identity["version"])
     except (OSError, ValueError, KeyError, TypeError) as error:

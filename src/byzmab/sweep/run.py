@@ -100,7 +100,8 @@ def _kind(experiment: Experiment) -> Hashable:
     parts = experiment.parts
     plugins = (parts.graph, parts.attack, parts.filter, parts.policy, parts.baseline)
     drawn = parts.means is None, parts.kappas is None
-    return *map(type, plugins), is_dense(experiment), *drawn, experiment.memory > 0, experiment.subset is None
+    heard = experiment.memory > 0, experiment.subset is None, parts.tell.keeps
+    return *map(type, plugins), is_dense(experiment), *drawn, *heard
 
 
 def _announcement(points: Sequence[Experiment], tasks: Sequence[Task], seconds: float) -> str:

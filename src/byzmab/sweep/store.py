@@ -155,14 +155,16 @@ class Arrays(NamedTuple):
     regret: Floats  # run × normal agent × round
     pulls: NDArray[np.int32]  # run × normal agent × third × arm
     messages: Integers  # run
+    arms_told: Integers  # run: in these messages
     means: Floats  # run × arm: μ
 
 
 def _pack(part: Result) -> bytes:
     """The bytes of a block: the same for the same runs, whoever played them."""
     content = io.BytesIO()
-    arrays = (part.rounds, part.regret_values, part.pull_values, part.message_counts, part.means)
-    np.savez(content, **Arrays(*arrays)._asdict())
+    counts = part.message_counts, part.arm_counts
+    arrays = Arrays(part.rounds, part.regret_values, part.pull_values, *counts, part.means)
+    np.savez(content, **arrays._asdict())
     return content.getvalue()
 
 
@@ -172,7 +174,10 @@ def unpack(block: Block) -> Arrays:
         raise BadInput(f"block {str(block.path)!r} is broken; run the sweep again to have it computed anew")
     try:
         with np.load(block.path, allow_pickle=False) as data:
-            return Arrays(*(data[name] for name in Arrays._fields))
+            found = {name: data[name] for name in data.files}
+            if "arms_told" not in found:  # of version 0.1, when every report was on all arms
+                found["arms_told"] = found["messages"] * found["means"].shape[1]
+            return Arrays(*(found[name] for name in Arrays._fields))
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise BadInput(f"block {str(block.path)!r} cannot be read: {error}") from None
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from byzmab.core import draws
 from byzmab.core.errors import BadInput
+from byzmab.core.tell import NO_GROWTH
 from byzmab.graphs import Given, Graph
 from byzmab.graphs.given import write_graph
 from byzmab.node.certificates import Authority
@@ -120,6 +121,8 @@ def _check(experiment: Experiment, options: Options) -> None:
     for name, allowed in ONLY.items():
         if getattr(experiment, name) != allowed:
             raise BadInput(f"{name} {getattr(experiment, name)!r} is not what nodes do; allowed: {allowed}")
+    if experiment.parts.tell.rounds > 1:
+        raise BadInput(f"tell {experiment.tell!r} is not what nodes do; allowed: every, or growth:d with a share d")
     if options.equivocators not in EQUIVOCATORS:
         raise BadInput(f"equivocators {options.equivocators!r} is not allowed; allowed: {' or '.join(EQUIVOCATORS)}")
     most = LAST_PORT - 2 * agents
@@ -210,7 +213,7 @@ def _neighbours(member: Member, plan: AttackPlan, keys: list[Key], base_of_links
 
 
 def _config(member: Member, deployment: Deployment, links: Links, neighbours: tuple[Neighbour, ...]) -> Config:
-    plan, options = deployment.plan, deployment.options
+    plan, options, growth = deployment.plan, deployment.options, deployment.experiment.parts.tell.growth
     return Config(
         name=member.name,
         network=f"loopback-{plan.seed}",
@@ -223,6 +226,7 @@ def _config(member: Member, deployment: Deployment, links: Links, neighbours: tu
         policy=deployment.policy,
         seed=int(draws.key_within(draws.key_of(plan.seed, 0, draws.POLICY), member.number - 1)) >> 1,  # 63 bits
         report_every=options.report_every,
+        report_growth=None if growth == NO_GROWTH else growth,
         equivocators="keep" if member.lies else cast(Equivocators, options.equivocators),  # liars stay together
         http=Http(host=HOST, port=member.port),
         links=links,

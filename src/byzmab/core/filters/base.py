@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from byzmab.core.filters.fates import Fate
-from byzmab.core.mistakes import Contract, a_number_and_a_bool, three_numbers
+from byzmab.core.mistakes import Contract, a_number_and_a_bool, a_total_and_a_size, three_numbers
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import NO_MIDDLE, Floats, Heard
 
@@ -23,6 +23,9 @@ _THREE = "three numbers: estimate, weight, doubt"
 BELIEVE = Contract({"heard": _EXAMPLE}, _THREE, three_numbers)
 BELIEVE_DENSE = Contract({"heard": _EXAMPLE, "middle": NO_MIDDLE}, _THREE, three_numbers)
 DROPS = Contract({"params": np.empty(0), "time": 0}, "a number and a bool: limit, by_pull", a_number_and_a_bool)
+
+DIGEST = Contract({"heard": _EXAMPLE}, "a number and a whole number: total, size", a_total_and_a_size)
+BELIEVE_DIGEST = Contract({"heard": _EXAMPLE, "total": 0.0, "size": 0}, _THREE, three_numbers)
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,14 @@ class Filter(Plugin):
     least f on either side: by mean, or with `by_pull` by c (x̄ − centre), c = min(n_j, C), C being one's own count or
     the (g+1)-th largest of those heard for any g ≤ f; then also those with more pulls than such a C. A limit below 0
     tells all.
+
+    Where not everything is told in every round, what a filter makes of others' reports can outlast changes of one's own
+    tally. One with step A that looks at the means alone (`depends_on` is CONSISTENT_MEANS) may provide
+
+        digest(heard) -> (total, size)                  without a look at own_pulls and own_mean
+        believe_digest(heard, total, size) -> (estimate, weight, doubt)         without a look at pulls and means
+
+    which one after the other are `believe`.
     """
 
     kind: ClassVar[str] = "filter"
@@ -61,15 +72,18 @@ class Filter(Plugin):
     believe: ClassVar[Any]
     believe_dense: ClassVar[Any] = None
     drops: ClassVar[Any] = None
+    digest: ClassVar[Any] = None
+    believe_digest: ClassVar[Any] = None
     depends_on: ClassVar[int] = EVERY_ROUND  # which changes matter: one of the constants above
     consistency: ClassVar[bool] = False  # whether step A comes first; some attacks look at it
     hears: ClassVar[bool] = True
     trims: ClassVar[bool] = True  # whether it drops reports by f, so that f asks for a number of neighbours
 
     def __init_subclass__(cls) -> None:
-        """A filter derived from a dense one that believes otherwise is not dense, unless it says how."""
-        if "believe" in vars(cls) and "believe_dense" not in vars(cls):
-            cls.believe_dense = None
+        """A filter that believes otherwise than the one it is derived from has no other function of it."""
+        for name in ("believe_dense", "digest", "believe_digest"):
+            if "believe" in vars(cls) and name not in vars(cls):
+                setattr(cls, name, None)
 
     @classmethod
     def functions(cls) -> Iterator[tuple[str, Any, Contract]]:
@@ -79,6 +93,9 @@ class Filter(Plugin):
             yield "believe_dense", cls.believe_dense, BELIEVE_DENSE
         if cls.drops is not None:
             yield "drops", cls.drops, DROPS
+        if cls.digest is not None:
+            yield "digest", cls.digest, DIGEST
+            yield "believe_digest", cls.believe_digest, BELIEVE_DIGEST
 
     @staticmethod
     def explain(heard: Heard) -> dict[int, Fate]:

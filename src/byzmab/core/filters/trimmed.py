@@ -53,20 +53,28 @@ def sum_without_extremes(values: Floats, f: int) -> float:
 
 
 @compiled
-def average(heard: Heard, total: float, kept: int) -> tuple[float, float, float]:
-    """The average of one's own mean and those kept, worth n / g."""
-    share = 1.0 / (kept + 1)  # 1 / (|B| + 1)
+def average(heard: Heard, total: float, size: int) -> tuple[float, float, float]:
+    """The average of one's own mean and those kept, worth n / g; one's own where none is kept."""
+    if size <= 0:
+        return heard.own_mean, heard.own_pulls, 0.0
+    share = 1.0 / (size + 1)  # 1 / (|B| + 1)
     width = 0.25 * heard.kappa * (1.0 + share) + share * share  # g
     return (heard.own_mean + total) * share, heard.own_pulls / width, 0.0
 
 
 @compiled
+def digest_trimmed(means: Floats, f: int) -> tuple[float, int]:
+    """The sum of the means without the f largest and f smallest, and their number; none where 2f or fewer are heard."""
+    if means.size <= 2 * f:
+        return 0.0, 0
+    return sum_without_extremes(means, f), means.size - 2 * f
+
+
+@compiled
 def average_trimmed(heard: Heard, f: int) -> tuple[float, float, float]:
     """The average without the f largest and f smallest means; one's own where 2f or fewer are heard."""
-    means = heard.means
-    if means.size <= 2 * f:
-        return heard.own_mean, heard.own_pulls, 0.0
-    return average(heard, sum_without_extremes(means, f), means.size - 2 * f)
+    total, kept = digest_trimmed(heard.means, f)
+    return average(heard, total, kept)
 
 
 @compiled
@@ -74,8 +82,6 @@ def average_trimmed_dense(heard: Heard, middle: Middle, f: int) -> tuple[float, 
     """The same of sorted reports, most of them summed up."""
     means = heard.means
     kept = means.size + middle.size - 2 * f
-    if kept <= 0:
-        return heard.own_mean, heard.own_pulls, 0.0
     total = middle.means
     for rank in range(f, means.size - f):
         total += means[rank]
@@ -92,6 +98,18 @@ def believe(heard: Heard) -> tuple[float, float, float]:
 def believe_dense(heard: Heard, middle: Middle) -> tuple[float, float, float]:
     """The same of sorted reports, most of them summed up."""
     return average_trimmed_dense(heard, middle, heard.f)
+
+
+@compiled
+def digest(heard: Heard) -> tuple[float, int]:
+    """The sum of the means that are kept, and how many there are."""
+    return digest_trimmed(heard.means, heard.f)
+
+
+@compiled
+def digest_everyone(heard: Heard) -> tuple[float, int]:
+    """The same with nobody trimmed."""
+    return digest_trimmed(heard.means, 0)
 
 
 @compiled
@@ -122,6 +140,8 @@ class Trimmed(Filter):
 
     believe = staticmethod(believe)
     believe_dense = staticmethod(believe_dense)
+    digest = staticmethod(digest)
+    believe_digest = staticmethod(average)
     explain = staticmethod(explain)
     depends_on = CONSISTENT_MEANS
     consistency = True
@@ -133,6 +153,8 @@ class Mean(Filter):
 
     believe = staticmethod(believe_everyone)
     believe_dense = staticmethod(believe_everyone_dense)
+    digest = staticmethod(digest_everyone)
+    believe_digest = staticmethod(average)
     explain = staticmethod(explain_everyone)
     depends_on = CONSISTENT_MEANS
     consistency = True

@@ -59,6 +59,8 @@ class Playing:
                     "bound": sampled.bound[new],
                     "shares": self._shares(stages, done),
                     "messages": float(np.mean([stage.state.record["messages"] for stage in stages])),
+                    "bytes": REPORT_BYTES_PER_ARM
+                    * float(np.mean([stage.state.record["arms_told"] for stage in stages])),
                     "fates": sampled.counts(),
                     "looked": sampled.looked,
                     "seconds": time.perf_counter() - began,
@@ -88,7 +90,6 @@ def announce(experiment: Experiment) -> dict[str, Any]:
         "solo": repr(alone(experiment)),  # equal for set-ups whose solo curves are the same
         "bound": "" if missing else bound,
         "no_bound": missing,
-        "report_bytes": parts.arms * REPORT_BYTES_PER_ARM,
     }
 
 

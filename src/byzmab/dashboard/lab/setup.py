@@ -60,8 +60,8 @@ def _check_size(experiment: Experiment) -> None:
     need = bytes_of(experiment) * runs
     if need > COMFORTABLE_BYTES:
         raise BadInput(
-            f"memory {experiment.memory} takes {need / 1e6:.0f} MB for {runs} runs at once; "
-            f"allowed in the lab: what fits into {COMFORTABLE_BYTES / 1e6:.0f} MB; {ELSEWHERE}"
+            f"memory {experiment.memory} with tell {experiment.tell} takes {need / 1e6:.0f} MB for {runs} runs "
+            f"at once; allowed in the lab: what fits into {COMFORTABLE_BYTES / 1e6:.0f} MB; {ELSEWHERE}"
         )
 
 
@@ -115,7 +115,7 @@ def describe(experiment: Experiment) -> dict[str, Any]:
 def edges_of(experiment: Experiment) -> list[tuple[int, int]]:
     """The edges (teller, hearer), agents numbered from 1, as they are drawn in the first round of the first run."""
     plain = {"filter": "mean", "policy": "greedy", "attack": "none", "algorithm": Experiment.algorithm}
-    at_once = {"memory": 0, "subset": None, "epoch": 1, "delay": 0, "horizon": 1, "runs": 1}
+    at_once = {"memory": 0, "subset": None, "epoch": 1, "delay": 0, "tell": Experiment.tell, "horizon": 1, "runs": 1}
     stage = Run(experiment.but(**plain, **at_once), 0)
     stage.advance(1)
     starts, graph = stage.state["graph_starts"].tolist(), stage.state["graph"].tolist()

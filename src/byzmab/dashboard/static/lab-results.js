@@ -133,9 +133,9 @@ export class Results {
     const said = played.map((setup) => `${this.setups.name(setup)} ${setup.result.mean.at(-1).toFixed(1)}, alone ${setup.result.soloMean.at(-1).toFixed(1)}`);
     by("plot-regret").setAttribute("aria-label", `Regret by round; in the end: ${said.join("; ")}`);
     document.querySelector("#numbers tbody").replaceChildren(...played.map((setup) => {
-      const { mean, std, soloMean, bound, last, about, complete } = setup.result;
+      const { mean, std, soloMean, bound, last, complete } = setup.result;
       const saved = 1 - mean.at(-1) / soloMean.at(-1);
-      const megabytes = (last.messages * about.report_bytes) / 1e6;
+      const megabytes = last.bytes / 1e6;
       const name = this.setups.name(setup) + (complete ? "" : ` (to round ${whole.format(last.done)})`) + (isStale(setup) ? " (set-up changed since)" : "");
       const cells = [
         mean.at(-1).toFixed(1), std.length ? std.at(-1).toFixed(1) : "–", soloMean.at(-1).toFixed(1),

@@ -1,0 +1,73 @@
+"""Believe where little is told: the reports on an arm are digested when one of them changes, and believed from then on.
+
+A filter that looks at the means alone, and at whether a report passes step A, makes the same of the others' reports
+until one of them is told anew, or one's own pulls leave one behind. What it makes of them is kept. So a round in which
+nothing is heard costs no look at any report.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from byzmab.core.compiler import compiled
+from byzmab.core.filters.trimmed import average as believe_digest  # `specialize` puts the filter's own in its place
+from byzmab.core.filters.trimmed import digest  # and here
+from byzmab.core.liars import f_for
+from byzmab.core.report import Floats, Heard, Words
+from byzmab.engine.state import BAD_BELIEF, first_row, floats, integers, table, words
+
+
+@compiled
+def gather_consistent(
+    own: float, kappa: float, told_pulls: Floats, told_means: Floats, rows: Words, arm: int, work: tuple[Floats, Floats]
+) -> tuple[int, float]:
+    """Gather the reports that pass step A; return how many, and up to how many own pulls they all do."""
+    pulls, means = work
+    count, limit = 0, math.inf
+    for row in rows:
+        passes = kappa * told_pulls[row, arm] >= own
+        pulls[count], means[count] = told_pulls[row, arm], told_means[row, arm]
+        limit = min(limit, kappa * told_pulls[row, arm] if passes else math.inf)
+        count += passes
+    return count, limit
+
+
+def believe_all_digested(state: Any) -> None:
+    """Let every agent believe anew of every arm that it pulled or was told of, from its digest if that still holds."""
+    agents, arms, rows = state.agents, state.arms, state.history * state.agents + state.lie_capacity
+    own_pulls, own_means = table(state.pulls, agents, arms), table(state.means, agents, arms)
+    told_pulls, told_means = table(state.told_pulls, rows, arms), table(state.told_means, rows, arms)
+    dirty_rows, last = words(state.dirty, rows), integers(state.last, state.history * agents)
+    starts, inbox_rows = words(state.inbox_starts, agents + 1), words(state.inbox_rows, state.inbox_capacity)
+    kappas, params = floats(state.kappas, agents), floats(state.filter_params, state.filter_params_size)
+    work = floats(state.work_pulls, state.max_inbox), floats(state.work_means, state.max_inbox)
+    limits, totals = table(state.digest_limits, agents, arms), table(state.digest_totals, agents, arms)
+    sizes = integers(state.digest_sizes, agents * arms)
+    estimates, weights = table(state.estimates, agents, arms), table(state.weights, agents, arms)
+    doubts = table(state.doubts, agents, arms)
+    now = first_row(state, state.time)
+    for agent in range(np.uint64(agents)):  # unsigned: numba then leaves out the test for below 0
+        first, end, kappa = starts[agent], starts[agent + np.uint64(1)], kappas[agent]
+        heard_of: Any = np.int64(end - first)
+        f, told, pulled = f_for(state.f, heard_of), np.uint64(0), last[now + agent]
+        for entry in range(first, end if state.told_now > 0 else first):
+            told |= dirty_rows[inbox_rows[entry]]
+        dirty = told | dirty_rows[agent]
+        low, high = (pulled, pulled + 1) if told == np.uint64(0) and pulled >= 0 else (0, arms)
+        for arm in range(np.uint64(low), np.uint64(high)):
+            bit = np.uint64(1) << (arm & np.uint64(63))
+            if not dirty & bit:
+                continue
+            own, mean = own_pulls[agent, arm], own_means[agent, arm]
+            if told & bit or own > limits[agent, arm]:
+                count, limit = gather_consistent(own, kappa, told_pulls, told_means, inbox_rows[first:end], arm, work)
+                heard = Heard(work[0][:count], work[1][:count], own, mean, f, kappa, state.time, 0, params)
+                totals[agent, arm], sizes[agent * np.uint64(arms) + arm] = digest(heard)
+                limits[agent, arm] = limit
+            heard = Heard(work[0][:0], work[1][:0], own, mean, f, kappa, state.time, 0, params)
+            size = sizes[agent * np.uint64(arms) + arm]
+            estimate, weight, doubt = believe_digest(heard, totals[agent, arm], size)
+            estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = estimate, weight, doubt
+            if not (weight > 0.0 and estimate + doubt < np.inf):
+                state.fault = BAD_BELIEF
