@@ -377,6 +377,10 @@ class Liars:
         if self.name == "alie":
             c = float(self.parameter or 1.5) * (1 if k != self.best else -1)
             return n[i][k] + 1, min(max(average(honest) + c * std(honest), 0.0), 1.0)
+        if self.name == "smart":
+            aside = any(x[i][arm] < 0 and self.mu[arm] < max(self.mu) for arm in range(self.M))
+            counts = self.mu[k] < max(self.mu) and (x[i][k] < 0 or not aside)
+            return n[i][k] + 1, max(0.0, 1 - n[i][k] / (self.t + 1)) if counts else 0.0
         A = self.consistent(i, k)
         if self.name == "crafted":
             return self.crafted(liar, i, k, A)

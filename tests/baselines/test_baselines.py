@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from byzmab import BadInput, Experiment, simulate
+from byzmab.baselines import BASELINES as BASELINES_BY_NAME
 from byzmab.engine.deliver import ENOUGH
 from byzmab.engine.pull import pull_all
 from byzmab.engine.round import exchange
 from byzmab.simulation.single_run import Run
 
 BASELINES = ["consensus", "coop-ucb2"]
+ON_ANY_GRAPH = ["gosine", "vial-2021", "vial-2022", "mp-ucb"]
 
 
 @pytest.mark.parametrize("algorithm", BASELINES)
@@ -40,6 +42,26 @@ def test_baselines_go_with_every_attack_and_graph(algorithm, attack, graph):
     first, second = (simulate(experiment, workers=workers) for workers in (1, 2))
     assert np.array_equal(first.regret_values, second.regret_values)
     assert np.isfinite(first.regret_values).all()
+
+
+@pytest.mark.parametrize("algorithm", ON_ANY_GRAPH)
+@pytest.mark.filterwarnings("ignore:f = ")
+def test_baselines_go_with_graphs_that_change_and_are_directed(algorithm):
+    for attack in ("adaptive", "starve", "gaussian", "crafted:0.5,1.25"):
+        experiment = Experiment(
+            algorithm=algorithm, attack=attack, graph="erdos-renyi:0.3", time_varying=True, horizon=100, runs=2
+        )
+        first, second = (simulate(experiment, workers=workers) for workers in (1, 2))
+        assert np.array_equal(first.regret_values, second.regret_values)
+        assert np.isfinite(first.regret_values).all()
+
+
+@pytest.mark.parametrize("algorithm", list(BASELINES_BY_NAME.entries))
+@pytest.mark.parametrize("attack", ["smart", "mimic", "starve"])
+def test_every_baseline_meets_every_attack_with_finite_regret(algorithm, attack):
+    result = simulate(Experiment(algorithm=algorithm, attack=attack, arms="random:6", horizon=200, runs=1))
+    assert np.isfinite(result.regret_values).all()
+    assert (result.pull_values.sum(axis=(2, 3)) == 200).all()
 
 
 def test_settings_that_mean_nothing_to_a_baseline_are_refused():

@@ -9,6 +9,7 @@ from byzmab.attacks.extreme import Extreme
 from byzmab.attacks.gaussian import Gaussian
 from byzmab.attacks.mimic import Mimic
 from byzmab.attacks.none import NoAttack
+from byzmab.attacks.smart import Smart
 from byzmab.attacks.starve import Starve
 from byzmab.core.plugins import Registry
 
@@ -25,6 +26,7 @@ ATTACKS = Registry(
         "starve": Starve,
         "mimic": Mimic,
         "alie": Alie,
+        "smart": Smart,
         "crafted": Crafted,
     },
 )

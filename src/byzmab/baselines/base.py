@@ -1,34 +1,83 @@
-"""What a baseline is: an algorithm of its own on the same boards, graphs and attacks.
+"""What a baseline is: an algorithm of its own on the same state, graphs and attacks.
 
-A baseline keeps its state in `estimates`, `weights` and `doubts` of the state, which mean something else to
-each, and tells what stands in the rows of `told_pulls` and `told_means`. Trimming is by f; f = 0 is without.
+A baseline keeps its numbers in `estimates`, `weights` and `doubts` of the state, which mean something else to each, and
+in `baseline_floats` and `baseline_integers`. It tells what stands in the first rows of `told_pulls` and `told_means`.
+Where it trims, it is by f; f = 0 is without.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
 
-from byzmab.core.compiler import compiled
+import numpy as np
+from numba import types
+from numba.core.dispatcher import Dispatcher
+
+from byzmab.core.compiler import compiled, compiled_as
+from byzmab.core.errors import BadInput
 from byzmab.core.filters.trimmed import sum_without_extremes
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import Floats
-from byzmab.engine.state import NetworkState
+from byzmab.engine.state import NetworkState, StateType
+from byzmab.graphs import Graph
+
+NUMBER_BYTES = 8  # of a count, a mean or a sum as told
+
+
+class Network(NamedTuple):
+    """Where a baseline is to be played."""
+
+    graph: Graph
+    name: str  # of the graph, as it was given
+    redrawn: bool  # drawn anew in every round
+    agents: int
+    byzantine: int
+    arms: int
+    f: int
 
 
 @dataclass(frozen=True)
 class Baseline(Plugin):
-    """An algorithm in two compiled loops over a network's state, between which every agent pulls its choice."""
+    """An algorithm in two loops over a network's state, compiled when it is first played.
+
+    Between the two every agent pulls its choice. `state.talks` says whether reports are exchanged before `decide`.
+    """
 
     kind: ClassVar[str] = "algorithm"
     function: ClassVar[str] = "decide"
     decide: ClassVar[Any]  # from what was heard to choices
     update: ClassVar[Any]  # from the reward to what is told next
+    trims: ClassVar[bool] = True  # whether f matters
+    knows: ClassVar[str] = "f"  # what an agent must know besides the arms, in a few words
+    assumes: ClassVar[str] = ""  # what must hold for its guarantee, in a few words
+
+    def check(self, network: Network) -> None:
+        """Raise BadInput where the algorithm makes no sense on a network."""
+
+    def message_bytes(self, arms: int) -> int:
+        """The bytes of one message: a count and a mean, or a sum, of every arm."""
+        return 2 * NUMBER_BYTES * arms
 
     def begin(self, state: NetworkState) -> None:
-        """Set the numbers after the first pulls: everyone tells its own tally."""
+        """Set the numbers after the first pulls: everyone tells its own tally. The graph is drawn already."""
         agents = int(state.record["agents"])
         state["told_pulls"][:agents] = state["weights"][:] = state["pulls"]
         state["told_means"][:agents] = state["estimates"][:] = state["means"]
         state["doubts"][:] = state["means"]
+        state.record["talks"] = state.record["phase"] = 1
+        keep(state, "baseline_params", self.params)
+
+
+def keep(state: NetworkState, name: str, array: Any) -> None:
+    """Set `baseline_params`, `baseline_floats` or `baseline_integers`, and its length."""
+    state.set(name, array)
+    state.record[f"{name}_size"] = state[name].size
+
+
+@cache
+def compiled_loop(function: Any) -> Any:
+    """A loop of a baseline, compiled; as it is where its author has compiled it."""
+    return function if isinstance(function, Dispatcher) else compiled_as(types.void(StateType))(function)
 
 
 @compiled
@@ -37,3 +86,57 @@ def trimmed_sum(values: Floats, f: int) -> tuple[float, int]:
     if values.size <= 2 * f:
         return 0.0, 0
     return sum_without_extremes(values, f), values.size - 2 * f
+
+
+@compiled
+def count_instead(state: Any, messages: int) -> None:
+    """Count so many messages for this round, where not everyone told everyone who hears it."""
+    state.messages += messages - state.edges
+
+
+def adjacency(state: NetworkState) -> Floats:
+    """Who hears whom in the first round, as a matrix of 0 and 1: row i has a 1 for each whom i hears."""
+    agents = int(state.record["agents"])
+    starts, graph = state["graph_starts"], state["graph"]
+    heard = np.zeros((agents, agents))
+    for agent in range(agents):
+        heard[agent, graph[starts[agent] : starts[agent + 1]]] = 1.0
+    return heard
+
+
+def check_undirected(name: str, network: Network) -> None:
+    """Raise BadInput unless the graph is always the same, undirected and connected."""
+    if not network.graph.random and not network.redrawn:
+        heard = neighbours_of(network)
+        if np.array_equal(heard, heard.T) and is_connected(heard):
+            return
+    raise BadInput(
+        f"graph {network.name!r} does not go with algorithm {name!r}, whose weights need to be the same both ways; "
+        "allowed: fixed graphs without chance, undirected and connected: complete, ring, star, firms, edges, FILE.json"
+    )
+
+
+def neighbours_of(network: Network) -> Floats:
+    """Who hears whom on a graph without chance, as a matrix of 0 and 1."""
+    agents, graph = network.agents, network.graph
+    out, rng, params = np.empty(agents, np.int64), np.zeros(1, np.uint64), np.array(graph.params, np.float64)
+    heard = np.zeros((agents, agents))
+    for agent in range(agents):
+        count = type(graph).neighbours(agent, agents, network.byzantine, params, rng, out)
+        heard[agent, out[:count]] = 1.0
+    return heard
+
+
+def is_connected(heard: Floats) -> bool:
+    """Whether every agent is reached from the first along edges."""
+    reached = np.zeros(len(heard), bool)
+    reached[0] = True
+    for _ in range(len(heard)):
+        reached |= heard[:, reached].any(axis=1)
+    return bool(reached.all())
+
+
+def mixing_matrix(heard: Floats) -> Floats:
+    """P = I − L / (d_max + 1): a neighbour weighs 1 / (d_max + 1), and an agent itself the rest."""
+    degrees = heard.sum(axis=1)
+    return np.asarray(np.eye(len(heard)) - (np.diag(degrees) - heard) / (degrees.max() + 1.0))

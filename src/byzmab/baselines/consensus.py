@@ -10,17 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from byzmab.baselines.base import Baseline, trimmed_sum
-from byzmab.core.compiler import compiled_as
 from byzmab.core.draws import below, fold
 from byzmab.core.liars import f_for
 from byzmab.core.policies.base import argmax_at_random
-from byzmab.engine.state import StateType, floats, integers, table, words
+from byzmab.engine.state import floats, integers, table, words
 
 
-@compiled_as(types.void(StateType))
 def decide(state: Any) -> None:
     """A uniform arm of those that lag behind, else the largest z + √(4 ln t / (3 n))."""
     agents, arms = state.agents, state.arms
@@ -49,7 +46,6 @@ def decide(state: Any) -> None:
                 skip -= 1
 
 
-@compiled_as(types.void(StateType))
 def update(state: Any) -> None:
     """z ← average of own and surviving z + x̄(t+1) − x̄(t); m ← the most pulls heard of."""
     agents, arms = state.agents, state.arms
@@ -83,5 +79,6 @@ def update(state: Any) -> None:
 class Consensus(Baseline):
     """Algorithm 3: decentralized UCB by running consensus, with trimming (Zhu & Liu 2021)."""
 
+    assumes = "no liars; graph strongly connected"
     decide = staticmethod(decide)
     update = staticmethod(update)

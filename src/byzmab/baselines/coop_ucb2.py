@@ -10,22 +10,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from byzmab.baselines.base import Baseline, trimmed_sum
-from byzmab.core.compiler import compiled_as
+from byzmab.baselines.base import Baseline, keep, trimmed_sum
 from byzmab.core.draws import fold
 from byzmab.core.liars import f_for
 from byzmab.core.policies.base import argmax_at_random
-from byzmab.engine.state import NetworkState, StateType, floats, integers, table, words
+from byzmab.engine.state import NetworkState, floats, integers, table, words
 
 SIGMA = 0.5  # of rewards on [0, 1]
-GAMMA = 2.0
+BY_TIME = -1.0  # in the place of an agent's slack: √ln t
 
 
-@compiled_as(types.void(StateType))
 def decide(state: Any) -> None:
-    """n̂ ← P n̂, ŝ ← P ŝ, then the largest ŝ/n̂ + σ √(2γ (n̂ + √ln t) / (N n̂) · ln t / n̂)."""
+    """n̂ ← P n̂, ŝ ← P ŝ, then the largest ŝ/n̂ + σ √(2γ (n̂ + slack) / (N n̂) · ln t / n̂).
+
+    The slack pays for what mixing has not spread yet: √ln t here, a constant of agent and graph in coop-UCB.
+    """
     agents, arms = state.agents, state.arms
     told_pulls = table(state.told_pulls, agents + state.lie_capacity, arms)
     told_means = table(state.told_means, agents + state.lie_capacity, arms)
@@ -36,6 +36,7 @@ def decide(state: Any) -> None:
     keys = words(state.policy_keys, agents)
     choices = integers(state.choices, agents)
     rng = words(state.rng, 1)
+    gamma, slacks = floats(state.baseline_params, 1)[0], floats(state.baseline_floats, agents)
     log_time = math.log(max(state.time, 1))
     most = 0
     for agent in range(agents):
@@ -43,6 +44,7 @@ def decide(state: Any) -> None:
     share = 1.0 / (most + 1)
     index = np.empty(arms)
     for agent in range(agents):
+        slack = math.sqrt(log_time) if slacks[agent] == BY_TIME else slacks[agent]
         for arm in range(arms):
             heard = 0
             for entry in range(starts[agent], starts[agent + 1]):
@@ -58,13 +60,12 @@ def decide(state: Any) -> None:
             n = rest * own + share * count
             s = rest * own * told_means[agent, arm] + share * total
             mixed_counts[agent, arm], mixed_sums[agent, arm] = n, s
-            width = 2.0 * GAMMA * (n + math.sqrt(log_time)) / (agents * n) * log_time / n
+            width = 2.0 * gamma * (n + slack) / (agents * n) * log_time / n
             index[arm] = s / n + SIGMA * math.sqrt(width)
         rng[0] = fold(keys[agent], state.time)
         choices[agent] = argmax_at_random(index, rng)
 
 
-@compiled_as(types.void(StateType))
 def update(state: Any) -> None:
     """Tell n̂ + ξ and ŝ + r: what was mixed, with the pull just made and its reward."""
     agents, arms = state.agents, state.arms
@@ -87,7 +88,15 @@ class CoopUcb2(Baseline):
 
     decide = staticmethod(decide)
     update = staticmethod(update)
+    knows = "N, d_max, f"
+    assumes = "no liars; graph undirected, connected"
+    gamma: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.gamma < math.inf:
+            raise self.misunderstood(self.to_text())
 
     def begin(self, state: NetworkState) -> None:
         super().begin(state)
         state["doubts"][:] = state["totals"]
+        keep(state, "baseline_floats", np.full(int(state.record["agents"]), BY_TIME))

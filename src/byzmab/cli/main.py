@@ -9,6 +9,7 @@ import typer
 from byzmab.cli.attack import app as attack
 from byzmab.cli.bounds import bounds
 from byzmab.cli.compare import compare
+from byzmab.cli.compare_algorithms import compare_algorithms
 from byzmab.cli.evidence import evidence
 from byzmab.cli.lab import lab
 from byzmab.cli.listing import show_list
@@ -31,6 +32,7 @@ app.command("reproduce")(reproduce)
 app.command("compare")(compare)
 app.command("sweep")(sweep)
 app.command("tournament")(tournament)
+app.command("compare-algorithms")(compare_algorithms)
 app.command("bounds")(bounds)
 app.add_typer(attack, name="attack")
 app.command("lab")(lab)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from byzmab.comparison.play import Comparison
+    from byzmab.paper.as_published import AsPublished
     from byzmab.paper.bounds import Bounds
     from byzmab.paper.claims import Claim
     from byzmab.paper.reproduction import FigureData
@@ -47,6 +49,27 @@ def figures_table(figures: Mapping[str, "FigureData"]) -> None:
         for label, numbers in data.summary()["curves"].items():
             table.add_row(id, label, *(_number(numbers[key]) for key in ("mean", "stderr")))
     _print(table)
+
+
+def as_published_table(published: "AsPublished") -> None:
+    """Print the regret of the published variant and of our reading."""
+    table = _table("regret per normal agent at the horizon", ("variant",), ("mean", "stderr"))
+    for label, numbers in published.summary()["curves"].items():
+        table.add_row(label, *(_number(numbers[key]) for key in ("mean", "stderr")))
+    _print(table)
+
+
+def comparison_table(comparison: "Comparison") -> None:
+    """Print what every algorithm did on every network, the smallest regret under its worst attack first."""
+    from byzmab.comparison.table import HEADINGS, cells_of, sorted_rows
+
+    shown = [heading for heading in HEADINGS if heading not in ("knows", "assumes", "bytes")]
+    for network in comparison.preset.networks:
+        table = _table(str(network), shown[:2], shown[2:])
+        for row in sorted_rows(comparison, network):
+            cells = dict(zip(HEADINGS, cells_of(row), strict=True))
+            table.add_row(*(cells[heading] for heading in shown))
+        _print(table)
 
 
 def claims_table(claims: Mapping[str, "Claim"]) -> None:

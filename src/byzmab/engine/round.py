@@ -73,9 +73,10 @@ def advance(state: Any, until: int, draw: Any, lie: Any, believe: Any, choose: A
 def advance_baseline(state: Any, until: int, draw: Any, lie: Any, decide: Any, update: Any) -> int:
     """The same for a baseline, which decides from what it heard and tells something else than its tally."""
     while state.time < until:
-        shortage = exchange(state, draw, lie)
-        if shortage != ENOUGH:
-            return shortage
+        if state.talks == 1:
+            shortage = exchange(state, draw, lie)
+            if shortage != ENOUGH:
+                return shortage
         decide(state)
         pull_all(state)
         update(state)

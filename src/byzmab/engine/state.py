@@ -62,6 +62,9 @@ SETTINGS = {  # whole numbers that stay as they are during a run
     "attack_params_size": "length of attack_params",
     "filter_params_size": "length of filter_params",
     "policy_params_size": "length of policy_params",
+    "baseline_params_size": "length of baseline_params",
+    "baseline_floats_size": "length of baseline_floats",
+    "baseline_integers_size": "length of baseline_integers",
     "scratch_rows": "rows of attack_scratch",
     "scratch_columns": "columns of attack_scratch",
     "grid_size": "rounds on which regret is recorded",
@@ -79,6 +82,8 @@ PROGRESS = {  # whole numbers that `advance` changes
     "told_now": "arms told in this round, each once however many hear it; only where reports are kept",
     "fault": "what a plug-in did wrong: one of the constants above, 0 for nothing",
     "recorded": "rounds of the grid recorded so far",
+    "talks": "1 if reports are exchanged in the coming round; a baseline may set it to 0 for rounds without",
+    "phase": "the phase, epoch or stage that a baseline is in, from 1",
 }
 KEYS = {  # keys of random streams
     "reward_key": "rewards, by agent, arm and pull",
@@ -135,6 +140,9 @@ ARRAYS: dict[str, tuple[type, str]] = {
     "attack_params": (FLOATS, "the attack's parameters"),
     "filter_params": (FLOATS, "the filter's parameters"),
     "policy_params": (FLOATS, "the policy's parameters"),
+    "baseline_params": (FLOATS, "the baseline's parameters"),
+    "baseline_floats": (FLOATS, "what a baseline keeps for itself, laid out as it likes"),
+    "baseline_integers": (INTEGERS, "the same"),
     "attack_scratch": (FLOATS, "rows × columns: what the attack keeps for itself"),
     "work_pulls": (FLOATS, "max_inbox: the reports on one arm, being filtered"),
     "work_means": (FLOATS, "max_inbox: the same"),

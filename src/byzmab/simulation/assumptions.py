@@ -127,7 +127,8 @@ def outside_the_model(experiment: Experiment) -> str:
 
 
 def _uses_f(experiment: Experiment) -> bool:
-    return experiment.parts.filter.trims or experiment.parts.baseline is not None
+    baseline = experiment.parts.baseline
+    return experiment.parts.filter.trims if baseline is None else baseline.trims
 
 
 def _is_redrawn(experiment: Experiment) -> bool:

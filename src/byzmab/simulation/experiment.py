@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from byzmab.attacks import ATTACKS, Attack
-from byzmab.baselines import BASELINES, Baseline
+from byzmab.baselines import BASELINES, Baseline, Network
 from byzmab.core.errors import BadInput, unknown
 from byzmab.core.filters import FILTERS, Filter
 from byzmab.core.html import table
@@ -174,7 +174,7 @@ def _resolve(experiment: Experiment) -> Parts:
     families = [experiment.rewards] if isinstance(experiment.rewards, str) else experiment.rewards
     if not isinstance(families, (list, tuple)) or not families or not all(isinstance(item, str) for item in families):
         raise BadInput(f"rewards {experiment.rewards!r} is not allowed; allowed: a family, or a list of them")
-    return Parts(
+    parts = Parts(
         means,
         arms,
         agents,
@@ -188,6 +188,16 @@ def _resolve(experiment: Experiment) -> Parts:
         _resolve_algorithm(experiment),
         tuple(parse_family(family) for family in families),
     )
+    _check_baseline(experiment, parts)
+    return parts
+
+
+def _check_baseline(experiment: Experiment, parts: Parts) -> None:
+    if parts.baseline is not None and not isinstance(parts.baseline, Absent):
+        name = experiment.graph if isinstance(experiment.graph, str) else type(parts.graph).__name__
+        redrawn = experiment.time_varying and parts.graph.random
+        size = parts.agents, experiment.byzantine, parts.arms, parts.f
+        parts.baseline.check(Network(parts.graph, name, redrawn, *size))
 
 
 def _resolve_algorithm(experiment: Experiment) -> Baseline | None:

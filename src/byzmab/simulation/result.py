@@ -110,11 +110,18 @@ class Result:
         """The normal agents' average regret by run and round: what the paper plots."""
         return self.regret_values.mean(axis=1)  # type: ignore[no-any-return]
 
+    @property
+    def bytes_told(self) -> int:
+        """The bytes of all messages of all runs: a baseline's own, or a count and a mean for every arm told."""
+        parts = self.experiment.parts
+        if parts.baseline is not None:
+            return int(self.message_counts.sum()) * parts.baseline.message_bytes(parts.arms)
+        return int(self.arm_counts.sum()) * REPORT_BYTES_PER_ARM
+
     def summary(self) -> dict[str, Any]:
         """The numbers of `byzmab simulate --json`."""
         final = describe(self.network_regret[:, -1])
         steps = self.experiment.runs * self.experiment.parts.agents * self.experiment.horizon
-        arms_told = int(self.arm_counts.sum())
         return {
             "experiment": self.experiment.settings(),
             "regret": {
@@ -122,8 +129,8 @@ class Result:
                 "per_agent": self.regret_values[:, :, -1].mean(axis=0).tolist(),
             },
             "messages": int(self.message_counts.sum()),
-            "arms_told": arms_told,
-            "bytes": arms_told * REPORT_BYTES_PER_ARM,
+            "arms_told": int(self.arm_counts.sum()),
+            "bytes": self.bytes_told,
             "agent_steps": steps,
             "seconds": self.seconds,
             "agent_steps_per_second": steps / self.seconds if self.seconds else None,

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from byzmab.baselines.base import compiled_loop
 from byzmab.core import draws
 from byzmab.core.compiler import is_ours
 from byzmab.core.errors import BadInput
@@ -98,7 +99,7 @@ def loops_of(experiment: Experiment, dense: bool) -> tuple[Any, ...]:
     if baseline is None:
         own = believing(parts.filter, dense, not dense and is_digested(experiment)), choosing(parts.policy)
     else:
-        own = baseline.decide, baseline.update
+        own = compiled_loop(baseline.decide), compiled_loop(baseline.update)
     return drawing(parts.graph), lying(parts.attack, dense), *own
 
 
@@ -125,6 +126,7 @@ class Run:
         self._grow_lies(rows_to_keep(experiment) + expected_lies(experiment) + 1)
         first_pulls(self.state.record)
         if baseline is not None:
+            self._draw_graph()
             baseline.begin(self.state)
 
     def advance(self, until: int) -> None:
@@ -139,6 +141,11 @@ class Run:
                 self._grow_inboxes(2 * int(record["inbox_capacity"]))
             elif shortage == LIES:
                 self._grow_lies(2 * int(record["lie_capacity"]))
+
+    def _draw_graph(self) -> None:
+        """Draw the graph of the first round, for a baseline that has to know it."""
+        while not self.loops[0](self.state.record):
+            self._set_edges(2 * int(self.state.record["edge_capacity"]))
 
     def _advance(self, until: int) -> int:
         try:

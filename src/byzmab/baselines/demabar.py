@@ -1,0 +1,158 @@
+"""After DeMABAR (Hu, Wang & Chen 2026): epochs as in BARBAR, and a trimmed mean of what neighbours found in them.
+
+The paper's text was not to be had: lengths of epochs and who is heard are as summaries tell them, the rest is BARBAR's
+(Gupta et al. 2019) with a filter put in. In an epoch arms are drawn with chances that stay the same, so that liars
+cannot react within it; at its end everyone tells r, its sum of rewards over the expected pulls, and averages what it
+hears without the f largest and f smallest.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from byzmab.baselines.base import NUMBER_BYTES, Baseline, Network, keep, trimmed_sum
+from byzmab.core.compiler import compiled
+from byzmab.core.draws import below, fold, uniform
+from byzmab.core.errors import BadInput
+from byzmab.core.liars import f_for
+from byzmab.core.policies.base import argmax_at_random
+from byzmab.engine.state import NetworkState, floats, integers, table, words
+
+LAMBDA, VOICES = range(2)  # parameters: λ, and (1 − 2a) v_min, the reports that are left of the fewest
+BARBATS = 256.0  # λ / ln(4 K N T) where none is given, as BARBAT has it
+
+
+@compiled
+def epoch_length(state: Any, params: Any) -> int:
+    """N_m = ⌈λ K 4^(m−1) / ((1 − 2a) v_min)⌉, the same for every agent."""
+    length: int = math.ceil(params[LAMBDA] * state.arms * 4.0 ** (state.phase - 1) / params[VOICES])
+    return length
+
+
+@compiled
+def begin_epoch(state: Any, agent: int, leader: int, params: Any) -> None:
+    """Set the expected pulls: λ Δ^−2 / ((1 − 2a) v_min) of every arm, and the rest of the epoch for the leader."""
+    gaps, expected = table(state.estimates, state.agents, state.arms), table(state.weights, state.agents, state.arms)
+    rest = float(epoch_length(state, params))
+    for arm in range(state.arms):
+        if arm != leader:
+            expected[agent, arm] = params[LAMBDA] / (gaps[agent, arm] ** 2 * params[VOICES])
+            rest -= expected[agent, arm]
+    expected[agent, leader] = rest
+
+
+@compiled
+def end_epoch(state: Any, agent: int, params: Any) -> None:
+    """Average what was heard; new gaps, a new leader, and the next epoch."""
+    agents, arms = state.agents, state.arms
+    told_pulls = table(state.told_pulls, agents + state.lie_capacity, arms)
+    told_means = table(state.told_means, agents + state.lie_capacity, arms)
+    starts, rows = integers(state.inbox_starts, agents + 1), integers(state.inbox_rows, state.inbox_capacity)
+    values, averages = floats(state.work_means, state.max_inbox), floats(state.baseline_floats, arms)
+    gaps, rng = table(state.estimates, agents, arms), words(state.rng, 1)
+    f, best = f_for(state.f, starts[agent + 1] - starts[agent]), -math.inf
+    for arm in range(arms):
+        values[0], heard = told_means[agent, arm], 1
+        for entry in range(starts[agent], starts[agent + 1]):
+            if told_pulls[rows[entry], arm] > 0.0:  # zero pulls are silence
+                values[heard] = told_means[rows[entry], arm]
+                heard += 1
+        total, left = trimmed_sum(values[:heard], f)
+        averages[arm] = total / left if left > 0 else told_means[agent, arm]
+        best = max(best, averages[arm] - gaps[agent, arm] / 16.0)
+    least = 2.0 ** (1 - state.phase)  # 2^−m of the epoch m that ended
+    for arm in range(arms):
+        gaps[agent, arm] = max(least, best - averages[arm])
+    begin_epoch(state, agent, argmax_at_random(averages, rng), params)
+
+
+def decide(state: Any) -> None:
+    """Arm k with chance n_k / N_m; at the end of an epoch the next one begins first."""
+    agents, arms = state.agents, state.arms
+    params = floats(state.baseline_params, state.baseline_params_size)
+    expected, choices = table(state.weights, agents, arms), integers(state.choices, agents)
+    totals, before = table(state.totals, agents, arms), table(state.doubts, agents, arms)
+    ends = integers(state.baseline_integers, 1)
+    keys, rng = words(state.policy_keys, agents), words(state.rng, 1)
+    began = state.talks == 1
+    if began:
+        state.talks = 0
+        state.phase += 1
+        ends[0] = state.time + epoch_length(state, params)
+    for agent in range(agents):
+        if began:
+            rng[0] = fold(fold(keys[agent], state.time), 1)
+            end_epoch(state, agent, params)
+            for arm in range(arms):
+                before[agent, arm] = totals[agent, arm]
+        rng[0] = fold(keys[agent], state.time)
+        point, chosen = uniform(rng) * epoch_length(state, params), arms - 1
+        for arm in range(arms):
+            if point < expected[agent, arm]:
+                chosen = arm
+                break
+            point -= expected[agent, arm]
+        choices[agent] = chosen
+
+
+def update(state: Any) -> None:
+    """At the end of an epoch everyone tells r = min(1, sum of rewards / expected pulls)."""
+    agents, arms = state.agents, state.arms
+    if state.time + 1 < integers(state.baseline_integers, 1)[0]:
+        return
+    state.talks = 1
+    expected = table(state.weights, agents, arms)
+    totals, before = table(state.totals, agents, arms), table(state.doubts, agents, arms)
+    told_pulls, told_means = table(state.told_pulls, agents, arms), table(state.told_means, agents, arms)
+    for agent in range(agents):
+        for arm in range(arms):
+            total = totals[agent, arm] - before[agent, arm]
+            told_pulls[agent, arm] = expected[agent, arm]
+            told_means[agent, arm] = min(1.0, total / max(expected[agent, arm], 1e-9))
+
+
+@dataclass(frozen=True)
+class Demabar(Baseline):
+    """After DeMABAR (Hu et al. 2026): epochs of fixed chances, and a trimmed mean of what neighbours found in them."""
+
+    decide = staticmethod(decide)
+    update = staticmethod(update)
+    knows = "the share of liars, the smallest degree, N, T"
+    assumes = "graph undirected, connected; liars below half of every neighbourhood"
+    lam: float = 0.0  # λ; 0 for 256 ln(4 K N T)
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.lam < math.inf:
+            raise self.misunderstood(self.to_text())
+
+    def check(self, network: Network) -> None:
+        if network.redrawn:
+            raise BadInput(
+                f"time_varying true does not go with algorithm 'demabar', whose epochs are as long as the fewest "
+                f"neighbours need; allowed: graph {network.name!r} without it"
+            )
+
+    def message_bytes(self, arms: int) -> int:
+        """One number of every arm."""
+        return NUMBER_BYTES * arms
+
+    def begin(self, state: NetworkState) -> None:
+        super().begin(state)
+        agents, arms, f = (int(state.record[name]) for name in ("agents", "arms", "f"))
+        degrees = np.diff(state["graph_starts"])
+        voices = max(1, min(int(degree) + 1 - 2 * f_for(f, int(degree)) for degree in degrees))
+        scale = self.lam or BARBATS * math.log(4.0 * arms * agents * float(state["grid"][-1]))
+        length = math.ceil(scale * arms / voices)
+        keep(state, "baseline_params", (scale, voices))
+        keep(state, "baseline_floats", np.zeros(arms))  # averages of what was heard
+        keep(state, "baseline_integers", [length])  # the round at which the epoch ends
+        state["estimates"][:] = 1.0  # gaps Δ
+        state["doubts"][:] = state["totals"]  # as the epoch began
+        state["weights"][:] = scale / voices  # expected pulls
+        rng = np.zeros(1, np.uint64)
+        for agent in range(agents):
+            rng[0] = state["policy_keys"][agent]
+            state["weights"][agent, below(rng, arms)] = length - (arms - 1) * scale / voices
+        state.record["talks"] = 0

@@ -1,0 +1,57 @@
+"""byzmab compare-algorithms: ours and every baseline, under the worst attacks."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from byzmab.cli.options import Json, Workers
+
+ALGORITHMS = typer.Argument(help="Those to compare, as in byzmab list, and solo; all if not given.")
+PRESET = typer.Option(help="how large: small, minutes on two cores, or full, hours")
+HORIZON = typer.Option(help="rounds in a run; the preset's if not given", show_default=False)
+RUNS = typer.Option(help="independent repetitions; the preset's if not given", show_default=False)
+TRIALS = typer.Option(help="attacks that each search tries; the preset's if not given", show_default=False)
+OUT = typer.Option(help="directory for results, table and figure; what is in it is not played again", metavar="DIR")
+
+
+def compare_algorithms(
+    algorithms: Annotated[list[str] | None, ALGORITHMS] = None,
+    preset: Annotated[str, PRESET] = "small",
+    horizon: Annotated[int | None, HORIZON] = None,
+    runs: Annotated[int | None, RUNS] = None,
+    trials: Annotated[int | None, TRIALS] = None,
+    seed: Annotated[int, typer.Option(help="where all randomness comes from")] = 0,
+    workers: Workers = None,
+    json: Json = False,
+    out: Annotated[Path, OUT] = Path("comparison"),
+) -> None:
+    """Compare algorithms with published and tuned constants, without attack and under the worst named and found.
+
+    Stopped and started again it goes on where it was. Tables, numbers and the figure of regret against messages are
+    written at the end.
+    """
+    from byzmab.cli.show import compiling_notice, note, print_json, progress_bar, warnings_to_stderr
+    from byzmab.cli.tables import comparison_table
+
+    with compiling_notice(), warnings_to_stderr():
+        from byzmab.comparison.contestants import contestants_of, preset_of
+        from byzmab.comparison.draw import write_figure
+        from byzmab.comparison.play import compare_algorithms as run
+        from byzmab.comparison.table import write_tables
+        from byzmab.simulation.files import make_directory
+        from byzmab.simulation.run import check_workers
+        from byzmab.sweep.store import ResultStore
+
+        check_workers(workers)
+        chosen = preset_of(preset, horizon=horizon, runs=runs, trials=trials)
+        contestants = contestants_of(algorithms)
+        directory = make_directory(out)
+        with progress_bar("comparing") as progress:
+            comparison = run(contestants, chosen, ResultStore(directory), seed, workers, progress)
+    if json:
+        print_json(comparison.summary())
+    else:
+        comparison_table(comparison)
+    for path in [*write_tables(comparison, directory), *write_figure(comparison, directory)]:
+        note(f"wrote {path}")

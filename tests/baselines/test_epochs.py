@@ -1,0 +1,118 @@
+"""Algorithms that talk at the end of phases or epochs, and plain message passing."""
+
+import math
+
+import naive
+import numpy as np
+import pytest
+from anchors import alone, assert_near, choices_of, regret_of
+
+from byzmab import BadInput, Experiment, simulate
+from byzmab.baselines.median_elimination import MedianElimination, pulls_in_phase
+from byzmab.simulation.single_run import Run
+
+
+@pytest.mark.parametrize("attack", ["none", "extreme"])
+def test_the_median_of_rclb_leaves_an_exact_regret_whatever_is_told(attack):
+    """685.6 at T = 10⁴ with C = 1, δ = 0.01: arm 4 is dropped after phase 5, and nothing else."""
+    result = simulate(Experiment(algorithm="median-elimination", attack=attack, runs=3, record=1))
+    assert result.regret_values[:, :, -1] == pytest.approx(4948 * 0.0875 + 5052 * 0.05)
+
+
+def test_the_phases_of_rclb_are_as_long_as_computed_by_hand():
+    params = np.array(MedianElimination().params)
+    assert [pulls_in_phase(phase, 10, 4, params) for phase in range(1, 8)] == [3, 12, 53, 225, 944, 3922, 16193]
+
+
+def test_the_widths_of_fed_mom_are_those_of_its_authors_scenario():
+    """λ = 0.2, 89 clients: groups of one; with their σ_c = 0.01, E_1 = 0.5827 and E_10 = 0.2080."""
+    rule = MedianElimination(groups=1)
+    assert rule.group_size(89, 0.2) == 1
+    for phase, width in ((1, 0.5827), (10, 0.2080)):
+        assert rule.spread(89, 0.2) * (1 / math.sqrt(10 * phase) + 0.01 / 0.5) == pytest.approx(width, abs=5e-5)
+
+
+@pytest.mark.parametrize(("attack", "regret", "stderr"), [("none", 389.6, 3.1), ("extreme", 416.5, 3.2)])
+def test_regret_of_fed_mom_is_that_of_the_prototype(attack, regret, stderr):
+    """Within four standard errors of the difference."""
+    assert_near(regret_of("median-elimination:groups=1", attack), (regret, stderr))
+
+
+def test_an_arm_that_is_left_alone_is_pulled_for_ever_and_nobody_talks():
+    experiment = Experiment(algorithm="median-elimination:constant=0", arms=(0.9, 0.1), horizon=2000, runs=1)
+    choices = choices_of(experiment)
+    last = max(time for time, arms in enumerate(choices) if arms[9] == 1)
+    assert last < 1000
+    assert all(arms == [0] * 10 for arms in choices[last + 1 :])
+    assert simulate(experiment).messages == simulate(experiment.but(horizon=last + 2)).messages
+
+
+def test_one_agent_is_phased_elimination():
+    """Transcribed: arms in turn, ⌈ln(1/δ_ℓ) 4^ℓ⌉ times each; then those within 2 √2 2^−ℓ of the best stay."""
+    experiment = Experiment(
+        algorithm="median-elimination", agents=1, byzantine=0, arms=(0.9, 0.5, 0.2), horizon=3000, runs=1
+    )
+    key = naive.fold(naive.key_of(experiment, 0, naive.REWARD), 0)
+    pulled, active, expected = [0] * 3, [0, 1, 2], []
+    for phase in range(1, 5):
+        each = math.ceil(math.log(3 * phase**2 / 0.01) * 4**phase)
+        totals = dict.fromkeys(active, 0)
+        for _ in range(each):
+            for k in active:
+                pulled[k] += 1
+                totals[k] += naive.unit(naive.fold(naive.fold(key, k), pulled[k])) < experiment.arms[k]
+                expected.append([k])
+        means = {k: total / each for k, total in totals.items()}
+        active = [k for k in active if max(means.values()) - means[k] <= 2 * math.sqrt(2) * 2**-phase]
+    assert len(active) < 3
+    assert choices_of(experiment)[: len(expected)] == expected[:3000]
+
+
+def test_a_server_must_hear_everyone():
+    assert Experiment(algorithm="median-elimination", graph="star").parts.baseline is not None
+    for settings in ({"graph": "ring"}, {"graph": "erdos-renyi:0.9"}):
+        with pytest.raises(BadInput, match="server is the last agent and hears everyone; allowed: complete, star"):
+            Experiment(algorithm="median-elimination", **settings)
+
+
+@pytest.mark.parametrize(
+    ("scale", "attack", "regret", "stderr"),
+    [(16, "none", 214.1, 4.6), (8, "extreme", 240.0, 8.3), (4, "extreme", 195.0, 11.8), (4, "none", 84.3, 2.6)],
+)
+def test_regret_of_demabar_is_that_of_the_prototype(scale, attack, regret, stderr):
+    """Within four standard errors of the difference."""
+    assert_near(regret_of(f"demabar:{scale}", attack), (regret, stderr))
+
+
+def test_with_its_own_constants_demabar_has_learned_nothing_at_this_horizon():
+    """Uniform play is 875, within four standard errors."""
+    assert_near(regret_of("demabar", runs=5), (875.0, 0.5))
+
+
+def test_expected_pulls_add_up_to_the_epoch_and_what_is_believed_lies_among_honest_means():
+    """At the end of every epoch: Σ_k n_k = N_m for every agent; two liars out of ten cannot leave the honest range."""
+    run = Run(Experiment(algorithm="demabar:4", attack="extreme", horizon=3000, runs=1), 0)
+    state, epochs = run.state, 0
+    while True:
+        epoch, end = int(state.record["phase"]), int(state["baseline_integers"][0])
+        length = math.ceil(4 * 4 * 4 ** (epoch - 1) / (10 - 2 * 2))
+        assert state["weights"].sum(axis=1) == pytest.approx(length)
+        if end >= 3000:
+            break
+        run.advance(end)
+        told = state["told_means"][:10].copy()
+        run.advance(end + 1)
+        averages = state["baseline_floats"]  # of the last agent
+        assert (told[2:].min(axis=0) <= averages).all() and (averages <= told[2:].max(axis=0)).all()
+        epochs += 1
+    assert epochs >= 4
+
+
+def test_one_agent_with_message_passing_is_ucb_alone():
+    experiment = Experiment(algorithm="mp-ucb", agents=1, byzantine=0, horizon=400, runs=1)
+    assert choices_of(experiment) == choices_of(alone(experiment, 1.05))
+
+
+def test_message_passing_believes_every_liar():
+    assert regret_of("mp-ucb", runs=5)[0] < 40
+    assert regret_of("mp-ucb", "extreme", runs=5)[0] > 500

@@ -1,0 +1,88 @@
+"""Comparing algorithms: published and tuned, under the worst named and found attack; resumed, drawn, written."""
+
+import json
+
+import pytest
+
+from byzmab import BadInput
+from byzmab.comparison.contestants import ALONE, CONTESTANTS, FOUR, Network, Preset, contestants_of, preset_of
+from byzmab.comparison.draw import best_rows, draw_comparison
+from byzmab.comparison.play import compare_algorithms
+from byzmab.comparison.table import write_tables
+from byzmab.simulation.experiment import RESILIENT
+from byzmab.sweep.store import ResultStore
+
+COMPLETE = Network(10, 2, FOUR, "complete", False)
+CHANGING = Network(10, 2, FOUR, "erdos-renyi:0.5", True)
+TINY = Preset((COMPLETE, CHANGING), ("extreme", "constant"), 400, 3, 4, 2)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return ResultStore(tmp_path_factory.mktemp("comparison"))
+
+
+@pytest.fixture(scope="module")
+def comparison(store):
+    return compare_algorithms(contestants_of(["trimmed", "mp-ucb", "median-elimination"]), TINY, store)
+
+
+def rows_of(comparison, name, network=COMPLETE):
+    return [row for row in comparison.rows if (row.contestant.name, row.network) == (name, network)]
+
+
+def test_every_contestant_meets_no_attack_the_worst_named_and_the_worst_found(comparison):
+    for row in comparison.rows:
+        if row.contestant.name != ALONE and not row.reason:
+            assert row.without.attack == "none"
+            assert row.named.attack in TINY.attacks
+            assert row.found.attack.startswith("crafted")
+
+
+def test_an_algorithm_without_defence_is_ruined_by_an_attack(comparison):
+    (first, *_) = rows_of(comparison, "mp-ucb")
+    assert first.worst.mean > 2 * first.without.mean
+
+
+def test_tuned_constants_are_not_worse_than_published_ones_where_they_were_tuned(comparison):
+    """On the luck of tuning; `trimmed` has a tuned row, as half of UCB1's width is better at any horizon."""
+    published, tuned = rows_of(comparison, "trimmed")
+    assert (published.kind, tuned.kind) == ("published", "tuned")
+    assert tuned.worst.mean < published.worst.mean
+
+
+def test_where_an_algorithm_makes_no_sense_the_reason_is_told(comparison, tmp_path):
+    (row,) = rows_of(comparison, "median-elimination", CHANGING)
+    assert "server" in row.reason and row.worst is None
+    tables, numbers = write_tables(comparison, tmp_path)
+    assert f"- `median-elimination`: {row.reason}" in tables.read_text()
+    assert len(json.loads(numbers.read_text())["rows"]) == len(comparison.rows)
+
+
+def test_played_again_nothing_is_computed_and_every_digit_is_the_same(comparison, store):
+    again = ResultStore(store.directory.parent)
+    repeated = compare_algorithms(contestants_of(["trimmed"]), TINY, again)
+    assert again.computed == 0
+    outcomes = [row.worst for row in comparison.rows if row.contestant.name == "trimmed"]
+    assert outcomes == [row.worst for row in repeated.rows if row.contestant.name == "trimmed"]
+
+
+def test_the_figure_shows_the_better_constants_of_every_algorithm_that_was_played(comparison):
+    names = {row.contestant.name for row in best_rows(comparison, CHANGING)}
+    assert names == {"solo", "trimmed", "mp-ucb"}
+    shown = {text.get_text() for text in draw_comparison(comparison).axes[1].texts}
+    assert shown == names - {"solo"}
+
+
+def test_all_algorithms_take_part():
+    from byzmab.baselines import BASELINES
+
+    played = {str(item.published["algorithm"]).partition(":")[0] for item in CONTESTANTS.values()}
+    assert played == {RESILIENT, *BASELINES.entries}
+
+
+def test_unknown_names_are_told():
+    with pytest.raises(BadInput, match="did you mean 'small'"):
+        preset_of("smal")
+    with pytest.raises(BadInput, match="did you mean 'gosine'"):
+        contestants_of(["gosin"])
