@@ -9,13 +9,16 @@ import re
 import signal
 import subprocess
 import tomllib
+import urllib.request
 from pathlib import Path
 
 import pytest
 from command import BYZMAB
 from pages import open_page
 
+from byzmab import simulate
 from byzmab.dashboard.lab.setup import read_setup
+from byzmab.simulation.statistics import saved_interval
 
 pytest.importorskip("playwright.sync_api")
 from axe_playwright_python.sync_playwright import Axe
@@ -23,7 +26,8 @@ from playwright.sync_api import expect
 
 DOCS = Path(__file__).parents[2] / "docs" / "lab"
 SMALL = "horizon=600&runs=5"
-READY = ".network .agent"
+FIRST = "f=auto&filter=guarded&policy=ucb%3A0.2&horizon=600&runs=5"
+READY = "#graph-note:not(:empty)"
 PATIENCE = 60_000  # ms: the first run compiles
 OTHERS = {  # every setting of the form, and something else than usual
     "arms": "0.6,0.5,0.2",
@@ -44,6 +48,7 @@ OTHERS = {  # every setting of the form, and something else than usual
     "seed": "7",
     "record": "50",
 }
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +57,9 @@ def lab():
     process = subprocess.Popen([*BYZMAB, "lab", "--port", "0", "--no-open"], stderr=subprocess.PIPE, text=True)
     line = next((line for line in process.stderr if line.startswith("the lab is at http://127.0.0.1:")), None)
     assert line, "the lab ended before it began"
-    yield line.split()[4].rstrip(";")
+    address = line.split()[4].rstrip(";")
+    urllib.request.urlopen(f"{address}lab/menu", timeout=300).close()  # the first question may compile
+    yield address
     process.send_signal(signal.SIGINT)
     _, rest = process.communicate(timeout=20)
     assert (process.returncode, "Traceback" in rest) == (0, False), rest
@@ -63,10 +70,13 @@ def open_lab(browser, lab):
     """Opens the lab at a set-up; in the end, nothing went wrong and nobody else was asked."""
     pages = []
 
-    def opened(fragment="", width=1200, ready=READY, **context):
-        page = open_page(browser, f"{lab}#{fragment}", width, ready, **context)
+    def opened(fragment=FIRST, width=1200, ready=READY, **context):
+        page = open_page(browser, f"{lab}#{fragment}" if fragment else lab, width, ready, **context)
         page.set_default_timeout(PATIENCE)
         pages.append(page)
+        if fragment:  # it plays itself: that is not what most tests are about
+            page.evaluate("() => document.getElementById('cancel').click()")
+            expect(page.locator("#run")).to_be_enabled()
         return page
 
     yield opened
@@ -109,11 +119,109 @@ def take_pictures(page, name):
         page.screenshot(path=DOCS / f"lab-{name}.png")
 
 
-def test_curves_grow_while_they_are_played_and_a_run_can_be_cancelled(open_lab):
-    page = open_lab("horizon=500000&runs=20")
-    expect(page.locator("#empty")).to_contain_text("Press Run")
+def choose(page, setting, name):
+    """Choose from a menu as a person does, and touch nothing else; what the command then says."""
+    page.select_option(f"#set-{setting}", name)
+    expect(page.locator("#command")).to_contain_text(f"--{setting} {name}")
+    return page.locator("#command").text_content()
+
+
+def test_a_graph_that_is_chosen_is_the_graph_that_is_shown_and_played(open_lab):
+    page = open_lab(SMALL)
+    params = page.locator("#set-graph-params")
+    graphs = {"erdos-renyi": None, "two-case": None, "ring": 40, "star": 18, "edges": 18, "firms": 48}
+    for graph, edges in graphs.items():
+        command = choose(page, "graph", graph)
+        text = f"{graph}:{params.input_value()}" if params.is_visible() else graph
+        assert f"--graph {text} " in command.replace("'", "")
+        if edges is not None:
+            expect(page.locator("#graph-note")).to_have_text(f"{edges} edges")
+        if graph == "star":
+            expect(page.locator("[data-agent='3']")).to_have_attribute("aria-label", re.compile("hears 9"))
+        page.click("#run")
+        messages = simulate(read_setup({"graph": text, "horizon": "600", "runs": "5"})).message_counts.mean()
+        expect(page.locator("#numbers td:last-child")).to_contain_text(f"{messages:,.0f} (")
+        played(page)
+
+
+def test_an_attack_that_is_chosen_shows_the_parameters_that_it_plays(open_lab):
+    page = open_lab(f"{SMALL}&attack=extreme")
+    for attack, shown in {"alie": "1.5", "constant": "0.4,0.5,0.4,0.3", "crafted": ""}.items():
+        page.select_option("#set-attack", attack)
+        expect(page.locator("#set-attack-params")).to_have_value(shown)
+        expect(page.locator("#toml")).to_contain_text(f'attack = "{attack}"')
     page.click("#run")
-    expect(page.locator("#status")).to_contain_text("round", timeout=PATIENCE)
+    played(page)
+
+
+def test_saved_is_told_against_the_same_policy_alone_with_its_paired_interval(open_lab):
+    page = open_lab("filter=trimmed&policy=tuned&horizon=2000&runs=10")
+    page.click("#run")
+    played(page)
+    together = simulate(read_setup({"policy": "tuned", "horizon": "2000", "runs": "10"})).network_regret[:, -1]
+    alone = simulate(
+        read_setup({"filter": "solo", "attack": "none", "policy": "tuned", "horizon": "2000", "runs": "10"})
+    ).network_regret[:, -1]
+    row = page.locator("#numbers tbody td")
+    expect(row.nth(3)).to_have_text(f"{alone.mean():.1f}")
+    found = saved_interval(together, alone)
+    assert (
+        row.nth(4).text_content().replace("−", "-")
+        == f"{100 * found.mean:.0f} % ({100 * found.low:.0f} to {100 * found.high:.0f})"
+    )
+
+
+def test_going_back_undoes_an_edge_that_was_cut(open_lab):
+    page = open_lab(f"{SMALL}&graph=ring:2&agents=6")
+    page.locator("[data-edge='3-4']").click()
+    expect(page.locator("#graph-note")).to_have_text("10 edges")
+    page.go_back()
+    expect(page.locator("#graph-note")).to_have_text("12 edges")
+    assert page.input_value("#set-graph") == "ring"
+
+
+def test_a_shared_link_and_a_page_loaded_again_play_themselves(open_lab, browser, lab):
+    page = open_page(browser, f"{lab}#{SMALL}|{SMALL}&filter=mean", 1200, READY)
+    played(page)
+    expect(page.locator("#numbers tbody tr")).to_have_count(2)
+    page.reload()
+    played(page)
+    expect(page.locator("#numbers tbody tr")).to_have_count(2)
+
+
+def test_the_command_copied_is_that_of_the_form_or_there_is_a_reason(open_lab):
+    page = open_lab(SMALL)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.fill("#set-horizon", "700")
+    page.click("#copy-command")  # before the page has asked what that is
+    expect(page.locator("#export-status")).to_have_text("Command copied.")
+    assert page.evaluate("() => navigator.clipboard.readText()") == "byzmab simulate --horizon 700 --runs 5"
+    page.fill("#set-kappa", "3")
+    page.click("#copy-command")
+    expect(page.locator("#export-status")).to_contain_text(
+        "There is no command for what is in the form: kappa 3.0 is not allowed"
+    )
+    expect(page.locator("#command")).to_contain_text("# kappa 3.0")
+
+
+def test_a_log_scale_has_plain_ticks_and_no_band_below_zero(open_lab):
+    page = open_lab("filter=pooled&policy=greedy&attack=extreme&horizon=600&runs=5")
+    page.click("#run")
+    played(page)
+    page.click("#scale-log")
+    page.wait_for_function("() => document.getElementById('plot-regret').layout.yaxis.type === 'log'")
+    lowest = page.evaluate(
+        "() => Math.min(...document.getElementById('plot-regret').data.filter((trace) => !trace.name).flatMap((trace) => trace.y))"
+    )
+    assert lowest > 0
+    ticks = page.locator("#plot-regret .ytick text").all_text_contents()
+    assert ticks and all(re.fullmatch(r"0\.0*1|10*", tick) for tick in ticks), ticks
+
+
+def test_curves_grow_while_they_are_played_and_a_run_can_be_cancelled(open_lab):
+    page = open_lab("horizon=100000&runs=20")
+    page.click("#run")
+    expect(page.locator("#status")).to_contain_text(re.compile("about \\d+ s left"), timeout=PATIENCE)
     page.wait_for_selector("#plot-regret .main-svg")
     seen = points(page, "trimmed, ucb")
     page.wait_for_function(
@@ -135,8 +243,51 @@ def test_curves_grow_while_they_are_played_and_a_run_can_be_cancelled(open_lab):
     assert points(page, "trimmed, ucb") == points(page, "alone") == 200
 
 
+def told(page):
+    """The captions of the story: what is told of each way to listen, and its regret."""
+    expect(page.locator("#tale-build")).to_be_enabled(timeout=2 * PATIENCE)
+    parts = page.locator("#tale-captions li")
+    return {part.get_attribute("data-part"): int(part.locator(".figure").text_content()) for part in parts.all()}
+
+
+def test_the_lab_opens_on_a_story_whose_levers_play_it_again(open_lab):
+    page = open_lab("", ready="#tale-network .agent")
+    first = told(page)
+    assert (
+        first["chosen"] < first["papers"] < first["alone"] < first["believing"] / 2
+    )  # filtering pays, believing does not
+    assert page.locator("#tale-network .liar").count() == 2
+    page.click("[data-liars='0']")
+    expect(page.locator("#tale-change")).to_contain_text("liars 2 → 0")
+    honest = told(page)
+    assert honest["believing"] < honest["alone"]  # where nobody lies, believing everyone is fine
+    assert page.locator("#tale-network .liar").count() == 0
+    page.click("[data-liars='2']")
+    page.select_option("#lever-attack", "adaptive")
+    expect(page.locator("#tale-change")).to_contain_text("attack extreme → adaptive", timeout=PATIENCE)
+    assert told(page)["believing"] < first["alone"]
+    page.select_option("#lever-filter", "trimmed")
+    expect(page.locator("#tale-change")).to_contain_text("filter guarded → trimmed", timeout=PATIENCE)
+    assert set(told(page)) == {"alone", "believing", "chosen"}
+    page.click("#tale-build")
+    expect(page.locator("#setups .name")).to_have_text(["trimmed", "believing everyone"])
+    played(page)
+    page.go_back()
+    expect(page.locator("#story-view")).to_be_visible()
+
+
+def test_a_click_on_a_curve_opens_that_round(open_lab):
+    page = open_lab("horizon=600&runs=5&attack=extreme")
+    page.click("#run")
+    played(page)
+    box = page.locator("#plot-regret .nsewdrag").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page.locator("#step")).to_be_visible()
+    assert 290 <= int(page.input_value("#step-round")) <= 310
+
+
 def test_every_setting_counts_and_the_link_opens_the_same_set_up(open_lab):
-    page = open_lab()
+    page = open_lab(SMALL)
     page.locator("details.more summary").click()
     for name, text in OTHERS.items():
         control = page.locator(f"#set-{name}")
@@ -162,7 +313,7 @@ def test_every_setting_counts_and_the_link_opens_the_same_set_up(open_lab):
     expect(again.locator("#toml")).to_have_text(page.locator("#toml").text_content())
     again.click("#run")
     played(again)
-    page.reload()
+    page.reload()  # and plays itself
     page.wait_for_selector(READY)
     page.locator("details.more summary").click()
     assert page.input_value("#set-seed") == "7"
@@ -244,17 +395,19 @@ def test_bad_input_is_marked_at_its_field_and_says_what_is_allowed(open_lab):
     page.fill("#set-kappa", "1.2")
     expect(page.locator("#error-kappa")).to_be_hidden()
     page.fill("#set-runs", "400")
-    page.fill("#set-horizon", "900000")
+    page.fill("#set-horizon", "9000000")
     page.click("#run")
-    expect(page.locator("#error-horizon")).to_contain_text("allowed in the lab: up to 75000")
+    expect(page.locator("#error-horizon")).to_contain_text("of work; allowed in the lab: about 4 minutes, here up to ")
     expect(page.locator("#set-horizon")).to_be_focused()
     page.fill("#set-f", "4")
     page.fill("#set-horizon", "300")
     expect(page.locator("#warning")).to_contain_text("f = 4 needs")
-    strange = open_lab("colour=red|filter=x.py:Y&here=", ready="#set-arms")
-    expect(strange.locator("#error-filter")).to_contain_text("filter 'x.py' is not known")
-    strange.click("#run-all")  # what is wrong with another set-up is shown there
+    strange = open_lab(
+        "colour=red|filter=x.py:Y&here=", ready="#set-arms"
+    )  # what is wrong with a set-up is shown there
     expect(strange.locator("#problem")).to_contain_text("setting 'colour' is not known")
+    strange.locator("#setups .choose").nth(1).click()
+    expect(strange.locator("#error-filter")).to_contain_text("filter 'x.py' is not known")
 
 
 def test_a_round_is_stepped_through(open_lab, lab):
@@ -264,17 +417,21 @@ def test_a_round_is_stepped_through(open_lab, lab):
     def shows(run, round, agent):
         question = {"settings": settings, "run": run, "round": round, "agent": agent}
         told = page.request.post(f"{lab}lab/step", data=question).json()
-        expect(page.locator("#story")).to_contain_text(f"Agent {agent}")
-        expect(page.locator("#story li").last).to_contain_text(f"in round {round} it pulls arm {told['choice']}.")
-        table = page.locator("#round-table")
-        expect(table.locator("thead th.chosen")).to_have_text(f"arm {told['choice']}")
-        expect(table.locator("tr", has_text="index").locator("strong")).to_have_text(f"{max(told['index']):.4f}")
-        for report in told["heard"]:
-            row = table.locator(f"tr:has(th:text-matches('^agent {report['agent']}(,|$)'))")
-            assert row.locator(".fate").all_text_contents() == report["fates"]
+        page.locator("#stages button").last.click()
+        expect(page.locator("#stage-caption")).to_have_text(
+            f"So in round {round} agent {agent} pulls arm {told['choice']}, whose index is the largest."
+        )
+        expect(page.locator("#round-table tr.chosen th")).to_have_text(f"arm {told['choice']}")
+        expect(page.locator("#round-table tr.chosen")).to_contain_text(f"{max(told['index']):.4f}")
+        fates = {str(report["agent"]): report["fates"][told["choice"] - 1] for report in told["heard"]}
+        rows = page.locator("#reports-table tbody tr:not(.total)").all()
+        assert {
+            re.search(r"\d+", row.locator("th").text_content())[0]: row.locator(".fate").text_content() for row in rows
+        } == fates
+        return told
 
     page.click("#open-step")
-    page.wait_for_selector("#plot-round .main-svg")
+    page.wait_for_selector("#scene .mark")
     shows(1, 100, 3)
     page.fill("#step-round", "400")
     page.select_option("#step-agent", "7")
@@ -292,12 +449,71 @@ def test_a_round_is_stepped_through(open_lab, lab):
     expect(page.locator("#step-problem")).to_contain_text("coop-ucb2 has no filter to step through")
 
 
+def test_the_steps_of_a_round_appear_one_by_one_beside_what_believing_everyone_would_do(open_lab, lab):
+    page = open_lab(f"{SMALL}&attack=extreme")
+    question = {"settings": {"horizon": "600", "runs": "5", "attack": "extreme"}, "run": 1, "round": 500, "agent": 4}
+    step = page.request.post(f"{lab}lab/step", data=question).json()
+    page.click("#open-step")
+    page.fill("#step-round", "500")
+    page.select_option("#step-agent", "4")
+    expect(page.locator("#title-scene")).to_have_text(f"Arm {step['choice']}, which is pulled")
+    names = page.locator("#stages button").all_text_contents()
+    assert names == ["1 hear", "2 consistency", "3 trimming", "4 estimate", "5 index", "6 choice"]
+    page.locator("#stages button").first.click()
+    page.locator("#scene").focus()
+    fates = {report["agent"]: report["fates"][step["choice"] - 1] for report in step["heard"]}
+
+    def seen():
+        marks = page.locator("#scene .mark").all()
+        return {int(mark.get_attribute("data-agent")): mark.get_attribute("data-fate") for mark in marks}
+
+    assert set(seen().values()) == {"heard"}
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#stage-caption")).to_contain_text("Step B: the 2 largest and the 2 smallest means go")
+    assert {agent for agent, fate in seen().items() if fate == "heard"} == {
+        a for a, fate in fates.items() if fate == "kept"
+    }
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#stage-caption")).to_contain_text(f"z = {step['estimates'][step['choice'] - 1]:.3f}")
+    assert seen() == fates
+    page.keyboard.press("ArrowDown" if step["choice"] == 1 else "ArrowUp")
+    other = 2 if step["choice"] == 1 else step["choice"] - 1
+    expect(page.locator("#title-scene")).to_have_text(f"Arm {other}")
+    said = page.locator("#counterfactual").text_content()
+    assert f"believing everyone gives z = {step['everyone']['estimates'][other - 1]:.3f}" in said
+    if step["everyone"]["choice"] != step["choice"]:
+        assert f"It would have pulled arm {step['everyone']['choice']}" in said
+    page.keyboard.press("PageDown")
+    expect(page.locator("#step-round")).to_have_value("501")
+
+
+def test_fifty_arms_are_listed_and_the_pulled_one_is_in_view(open_lab):
+    page = open_lab("arms=random:50&horizon=200&runs=2&attack=extreme")
+    page.click("#open-step")
+    expect(page.locator("#arms-scene .arm")).to_have_count(50)
+    expect(page.locator("#arms-scene .shown")).to_be_in_viewport(ratio=0.5)
+    page.locator("[data-arm='50']").click()
+    expect(page.locator("#title-scene")).to_contain_text("Arm 50")
+    page.locator("#step-view summary").click()
+    expect(page.locator("#round-table tbody tr")).to_have_count(50)
+    assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_on_a_phone_run_brings_the_curves_into_view_and_the_button_stays(open_lab):
+    page = open_lab(SMALL, width=390)
+    page.click("#run")
+    played(page)
+    expect(page.locator("#plot-regret")).to_be_in_viewport(ratio=0.5)
+    expect(page.locator("#run")).to_be_in_viewport(ratio=1)
+
+
 def test_examples_are_a_start(open_lab):
     page = open_lab()
     page.select_option("#example", "F3")
     expect(page.locator("#setups .name")).to_have_text([f"q={q}" for q in ("0.2", "0.4", "0.6", "0.8", "1.0")])
     page.select_option("#example", "ads")
-    expect(page.locator("#setups .name")).to_have_text(["ads, trimmed", "ads, mean"])
+    expect(page.locator("#setups .name")).to_have_text(["ads, trimmed", "ads, mean", "ads, guarded"])
     assert page.input_value("#set-arms").startswith("0.6339,0.608,")
     assert page.input_value("#set-graph") == "firms"
     page.go_back()
@@ -324,7 +540,7 @@ def test_the_page_is_for_everybody(open_lab, width, scheme):
     played(page)
     page.locator("#setups .choose").first.click()
     page.click("#open-step")
-    page.wait_for_selector("#plot-round .main-svg")
+    page.wait_for_selector("#scene .mark")
     expect(page.locator("#step-view .fate").first).to_be_visible()
     assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
     found = Axe().run(page)

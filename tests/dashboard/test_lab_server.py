@@ -21,17 +21,21 @@ from byzmab.core.filters import FILTERS
 from byzmab.core.policies import POLICIES
 from byzmab.core.policies.base import argmax_at_random
 from byzmab.core.report import Belief
+from byzmab.dashboard.lab.desk import Desk, menu
 from byzmab.dashboard.lab.examples import examples
 from byzmab.dashboard.lab.playing import Playing
 from byzmab.dashboard.lab.round_view import fates_of, index_of, step, view_round
-from byzmab.dashboard.lab.routes import _messages, make_app
+from byzmab.dashboard.lab.routes import make_app
 from byzmab.dashboard.lab.sampled_run import SampledRun
+from byzmab.dashboard.lab.seats import AT_ONCE, Busy
 from byzmab.dashboard.lab.setup import command_of, edges_of, read_setup, texts_of
 from byzmab.paper.bounds import measure
 from byzmab.paper.figures import IDS, alone, read_figure
 from byzmab.simulation.assumptions import why_no_bound
+from byzmab.simulation.density import is_dense
 from byzmab.simulation.files import read_experiment
 from byzmab.simulation.single_run import Run
+from byzmab.simulation.statistics import saved_interval
 
 SMALL = {"agents": "6", "byzantine": "1", "horizon": "300", "runs": "4"}
 ODD = {
@@ -123,7 +127,8 @@ def test_a_random_graph_is_shown_as_the_first_run_draws_it():
         ({"graph": "edges:70:1-2"}, "agents", "up to 60"),
         ({"arms": "random:51"}, "arms", "up to 50"),
         ({"runs": "501"}, "runs", "up to 500"),
-        ({"horizon": "10000000"}, "horizon", "up to 600000"),
+        ({"horizon": "100000000"}, "horizon", "hours of work; allowed in the lab: about 4 minutes, here up to"),
+        ({"arms": "random:50", "agents": "60", "filter": "screened"}, "horizon", "of work"),  # few choices, much work
         ({"memory": "100000", "subset": "3", "horizon": "100000", "runs": "100"}, "memory", "MB"),
         ({"policy": "os:path"}, "policy", "not known"),  # nothing is imported
         ({"filter": "mine.py:Own"}, "filter", "not known"),
@@ -232,18 +237,106 @@ def test_baselines_are_played_without_fates(algorithm):
 
 def test_whoever_hangs_up_ends_the_game():
     async def hang_up():
-        playing, game = set(), Playing(read_setup({"horizon": "500000", "runs": "10"}))
-        stream = _messages(game, playing)
-        assert (await anext(stream)).event == "begin"
-        frame = json.loads((await anext(stream)).data)
-        assert playing == {game}
+        desk = Desk()
+        game = desk.read({"horizon": "300000", "runs": "10"})
+        stream = desk.play(game)
+        names = [(await anext(stream))[0]]
+        while names[-1] != "frame":
+            name, frame = await anext(stream)
+            names.append(name)
         await stream.aclose()
-        return playing, game, frame
+        return game, names, frame
 
-    playing, game, frame = asyncio.run(hang_up())
-    assert playing == set()
-    assert frame["done"] < 500_000
+    game, names, frame = asyncio.run(hang_up())
+    assert names[0] == "begin"
+    assert frame["done"] < 300_000
     assert list(game.updates()) == []
+
+
+def test_the_limit_of_games_at_once_holds_before_the_first_event_and_a_lost_stream_frees_its_seat():
+    desk = Desk()
+    streams = [desk.play(desk.read(SMALL)) for _ in range(AT_ONCE)]  # nobody has read a word of them
+    with pytest.raises(Busy, match="3 experiments are being played already"):
+        desk.play(desk.read(SMALL))
+    streams.pop()  # its reader hung up before it began
+    streams.append(desk.play(desk.read(SMALL)))
+
+    async def read(stream):
+        return [name async for name, _ in stream][-1]
+
+    assert asyncio.run(read(streams[0])) == "end"
+    desk.play(desk.read(SMALL))  # in the seat of the one that ended
+
+
+def test_a_quick_game_ends_where_the_whole_one_does():
+    *_, quick = Playing(read_setup(SMALL), quick=True).updates()
+    *_, whole = Playing(read_setup(SMALL)).updates()
+    for name in ("done", "solo", "saved", "shares"):
+        assert quick[name] == whole[name] if name != "solo" else quick[name]["mean"][-1] == whole[name]["mean"][-1]
+    assert (quick["fates"], quick["bound"], quick["looked"]) == ([], [], 0)
+
+
+def test_alone_is_the_same_policy_alone_and_what_is_saved_is_paired():
+    texts = {**SMALL, "policy": "tuned", "runs": "8"}
+    *_, last = Playing(read_setup(texts)).updates()
+    together, solo = (
+        simulate(read_setup({**texts, **more})).network_regret[:, -1] for more in ({}, {"filter": "solo"})
+    )
+    assert last["solo"]["mean"][-1] == pytest.approx(solo.mean(), abs=6e-4)
+    assert last["saved"] == pytest.approx(saved_interval(together, solo)._asdict())
+
+
+def test_one_run_has_no_interval_that_json_cannot_hold():
+    *_, last = Playing(read_setup({**SMALL, "runs": "1"})).updates()
+    assert (last["saved"]["low"], last["saved"]["high"]) == (None, None)
+
+
+def test_names_come_with_parameters_that_are_allowed_and_crafted_with_none():
+    kinds = json.loads(menu())["kinds"]
+    shown = {name: entry["example"] for kind in ("graph", "attack") for name, entry in kinds[kind].items()}
+    assert shown["erdos-renyi"] == "0.8" and shown["two-case"] == "4-5" and shown["ring"] == "4"
+    assert shown["crafted"] == ""
+    for kind in ("graph", "attack", "filter", "policy"):
+        for name, entry in kinds[kind].items():
+            if kind != "graph" or name != "edges":
+                read_setup({kind: f"{name}:{entry['example']}".rstrip(":")})
+            if entry["is_default"]:
+                plain, full = (read_setup({kind: text}).parts for text in (name, f"{name}:{entry['example']}"))
+                assert getattr(plain, kind) == getattr(full, kind)
+
+
+def test_the_page_is_served_before_the_simulator_is_imported():
+    """In a process of its own: nothing of the engine is loaded when the first answer is there."""
+    code = (
+        "import sys\n"
+        "from byzmab.dashboard.lab.routes import make_app\n"
+        "app = make_app()\n"
+        "assert not [name for name in sys.modules if name.startswith(('byzmab.engine', 'byzmab.simulation.experiment'))]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_dense_graphs_are_stepped_through_with_every_report():
+    """From 48 agents on the engine orders reports once for all, and lists none of honest agents."""
+    experiment = Experiment(agents=50, byzantine=2, f=2, attack="extreme", horizon=30, runs=1)
+    assert is_dense(experiment)
+    told = step(experiment, 1, 30, 10)
+    assert [report["agent"] for report in told["heard"]] == [number for number in range(1, 51) if number != 10]
+    assert told["choice"] == int(np.argmax(told["index"])) + 1
+    sampled = SampledRun(experiment)
+    sampled.advance(30)
+    assert all(counts for counts in sampled.counts())
+
+
+def test_believing_everyone_is_told_beside_what_was_believed():
+    """The counterfactual is the filter mean over the very reports, and the policy's choice with the same luck."""
+    told = step(Experiment(attack="extreme", horizon=300, runs=1), 1, 300, 3)
+    everyone = told["everyone"]
+    for arm in range(4):
+        used = [r for r in told["heard"] if r["fates"][arm] not in ("silent", "inconsistent")]
+        means = [told["means"][arm], *(report["means"][arm] for report in used)]
+        assert everyone["estimates"][arm] == pytest.approx(np.mean(means))
+    assert everyone["choice"] == int(np.argmax(everyone["index"])) + 1
 
 
 # --- stepping through --------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ HERE = Path(__file__).parent
 LOUD = "loud.py:Loud"  # a tally that could be: it is trimmed, and never proven
 TOKEN = "correct-horse-battery-staple"
 LOST = re.compile("ERR_|Failed to load resource")  # the browser's own word on a lost connection
+expect.set_options(timeout=PATIENCE)
 
 
 class Overview:
@@ -39,9 +40,10 @@ class Overview:
 
 
 @contextmanager
-def running(directory):
+def running(directory, equivocators="expel"):
     """A network run as its users run it, and ended by Ctrl-C."""
-    options = ["--agents", "5", "--byzantine", "1", "--attack", LOUD, "--traffic", "20"]
+    options = ["--equivocators", equivocators]
+    options += ["--agents", "5", "--byzantine", "1", "--attack", LOUD, "--traffic", "20"]
     options += ["--f", "1", "--filter", "trimmed", "--policy", "ucb"]  # which trims the loudest
     command = [*BYZMAB, "network", *options, "--page-port", "0", "--data", str(directory / "network")]
     process = subprocess.Popen(command, cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -98,8 +100,13 @@ def state(page, name):
 
 
 def pull(page, lever, name, then):
-    page.get_by_role("button", name=f"{lever} {name}").click()
+    page.get_by_role("button", name=f"{name},").click()
+    page.get_by_role("button", name=f"{lever}: {name}").click()
     expect(state(page, name)).to_have_text(then, timeout=PATIENCE)
+
+
+def edge(page, teller, hearer):
+    return page.locator(f"[data-edge='{teller}>{hearer}']")
 
 
 def number(page, selector):
@@ -125,7 +132,7 @@ def saved(page, button, directory):
 
 def test_a_liar_is_trimmed_then_caught_with_proof_and_expelled(look, tmp_path):
     """The page of an honest node tells the story while it happens; the proof convinces a third party."""
-    with running(tmp_path) as network:
+    with running(tmp_path, "keep") as network:
         watch_a_liar_fall(look(network.nodes[3]), look(network.address), tmp_path)
 
 
@@ -133,13 +140,34 @@ def watch_a_liar_fall(page, overview, tmp_path):
     expect(page.locator("#name")).to_have_text("agent-3")
     expect(fate(page, "agent-1")).to_have_attribute("data-fate", "trimmed", timeout=PATIENCE)
     expect(page.locator("#n-caught")).to_contain_text("0 expelled")
-    expect(overview.locator("#n-expelled")).to_contain_text("0 of 1")
+    against = page.locator("#trust tr", has_text="agent-1").locator(".chip").first
+    expect(against).to_have_text("merely extreme", timeout=PATIENCE)
+    expect(overview.locator("#n-proven")).to_contain_text("0 of 1none so far")
+    expect(edge(overview, 1, 3)).to_have_class(re.compile("trimmed"))
     overview.select_option("#attack", "extreme")
     expect(overview.locator("#done")).to_contain_text("lie by extreme", timeout=PATIENCE)
+    expect(overview.locator("#n-proven")).to_contain_text(
+        "1 of 1kept; none expelled", timeout=PATIENCE
+    )  # proven, and heard
+    expect(against).to_have_text("proven", timeout=PATIENCE)
+    expect(overview.locator("#unheard")).to_be_hidden()
+    overview.get_by_role("button", name="Expel who is proven").click()
     expect(fate(page, "agent-1")).to_have_attribute("data-fate", "expelled", timeout=PATIENCE)
-    expect(page.locator("#trust tr", has_text="agent-1").locator(".chip")).to_have_text("expelled")
     expect(page.locator("#n-caught")).to_contain_text("1 expelled")
-    expect(overview.locator("#n-expelled")).to_contain_text("1 of 1", timeout=PATIENCE)
+    expect(overview.locator("#n-proven")).to_contain_text("1 of 11 expelled", timeout=PATIENCE)
+    expect(overview.locator("#unheard")).to_contain_text("Nobody listens: agent-1 is expelled")
+    expect(edge(overview, 1, 3)).to_have_class(re.compile("expelled"))
+    expect(overview.locator("#happened")).to_contain_text("agent-1 is expelled")
+    overview.reload()  # and nothing is lost
+    expect(overview.locator("#happened")).to_contain_text("agent-1 is proven to lie", timeout=PATIENCE)
+    first = "() => document.getElementById('plot-regret').data?.at(-1)?.x[0] ?? 99"
+    overview.wait_for_function(f"() => ({first})() < 5")
+    overview.get_by_role("button", name="Take the liars back").click()
+    expect(fate(page, "agent-1")).not_to_have_attribute("data-fate", "expelled", timeout=PATIENCE)
+    expect(overview.locator("#unheard")).to_be_hidden(timeout=PATIENCE)
+    pull(overview, "Kill", "agent-1", "down")
+    expect(edge(overview, 1, 3)).to_have_class(re.compile("cut"))  # of a dead liar
+    expect(edge(overview, 2, 3)).not_to_have_class(re.compile("cut"))
     one = saved(page, "#evidence tr button", tmp_path)
     proof = re.compile(r"(equivocation|sequence): ed25519:\w+ signed")
     assert proof.match(byzmab("evidence", "verify", one).stdout)
@@ -177,7 +205,7 @@ def test_nodes_are_killed_cut_off_and_hung_and_their_pages_recover(network, look
     expect(page.locator("#status")).to_have_text("reconnecting…", timeout=PATIENCE)
     expect(page.locator("#problem")).to_contain_text("The node does not answer")
     expect(overview.locator("#n-up")).to_contain_text("4 of 5")
-    assert overview.get_by_role("button", name="Partition agent-4").is_disabled()
+    assert overview.get_by_role("button", name="Partition: agent-4").is_disabled()
     pull(overview, "Restart", "agent-4", "up")
     is_live(page)
     expect(page.locator("#facts")).not_to_contain_text(epoch, timeout=PATIENCE)
@@ -192,20 +220,35 @@ def test_nodes_are_killed_cut_off_and_hung_and_their_pages_recover(network, look
     is_live(page)
 
 
-def test_the_overview_shows_every_honest_node_against_solo_and_opens_its_page(network, look):
+def test_an_honest_node_is_turned_into_a_liar_and_back(network, look):
+    page = look(network.address)
+    pull(page, "Turn into a liar", "agent-5", "up")
+    expect(page.locator("#map [data-agent='5']")).to_have_attribute(
+        "aria-label", re.compile("agent-5, lies"), timeout=PATIENCE
+    )
+    expect(page.locator("#n-proven")).to_contain_text("of 2", timeout=PATIENCE)
+    expect(page.locator("#happened")).to_contain_text("agent-5 lies")
+    assert page.locator("#map .liar").count() == 2
+    pull(page, "Make honest", "agent-5", "up")
+    expect(page.locator("#map [data-agent='5']")).to_have_attribute(
+        "aria-label", re.compile("agent-5, honest"), timeout=PATIENCE
+    )
+
+
+def test_the_overview_shows_honest_nodes_against_two_shadows_and_opens_their_pages(network, look):
     page = look(network.address)
     page.wait_for_selector("#plot-regret .main-svg", timeout=PATIENCE)
     names = page.evaluate("() => document.getElementById('plot-regret').data.map((trace) => trace.name)")
-    assert names == ["alone, mean", "agent-2", "agent-3", "agent-4", "agent-5"]
+    assert [name for name in names if name] == ["believing everyone", "alone", "honest nodes"]
     before = number(page, "#agents tr:nth-child(2) td:nth-child(3)")
     page.wait_for_function(
         "(seen) => Number(document.querySelector('#agents tr:nth-child(2) td:nth-child(3)').textContent.replace(',', '')) > seen",
         arg=before,
     )
-    assert page.locator("#map a.liar").count() == 1
-    expect(page.locator("#map a.liar")).to_have_attribute("aria-label", re.compile("agent-1, lies"))
+    expect(page.locator("#map .liar").first).to_have_attribute("aria-label", re.compile("agent-1, lies"))
+    page.locator("#map [data-agent='5']").press("Enter")
     with page.expect_popup() as popup:
-        page.locator("#map [data-agent='5']").click()
+        page.locator("#chosen-name").click()
     expect(popup.value.locator("#name")).to_have_text("agent-5", timeout=PATIENCE)
     assert popup.value.url == network.nodes[5]
     popup.value.close()

@@ -10,10 +10,13 @@ pytest.importorskip("playwright.sync_api")
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    out = tmp_path_factory.mktemp("report")
-    reproduce(read_figures(["F3", "F7", "F11"], runs=3, horizon=200), out)
-    return out / "report.html"
+def reproduction(tmp_path_factory):
+    return reproduce(read_figures(["F3", "F7", "F11"], runs=3, horizon=200), tmp_path_factory.mktemp("report"))
+
+
+@pytest.fixture(scope="module")
+def report(reproduction):
+    return next(path for path in reproduction.files if path.name == "report.html")
 
 
 @pytest.mark.parametrize("width", [1200, 390])
@@ -24,6 +27,31 @@ def test_the_report_opens_offline_and_fits(browser, report, width):
     assert page.locator(".plot .main-svg").count() >= 3
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert page.locator("td.verdict").count() == 3  # C4 and C5 of F3, and C12
+
+
+def test_the_report_opens_with_the_tally_of_verdicts_and_a_list_of_contents(browser, report):
+    page = open_page(browser, report, 1200, "#plot-F11 .main-svg")
+    counts = [int(text.split()[0]) for text in page.locator(".tally strong").all_text_contents()]
+    verdicts = page.locator("td.verdict").all_text_contents()
+    assert counts == [verdicts.count(word) for word in ("holds", "fails", "inconclusive")]
+    assert (
+        page.evaluate("() => document.querySelector('h1').nextElementSibling.nextElementSibling.className") == "tally"
+    )
+    for link in page.locator(".contents a, .tally a").all():
+        assert page.locator(link.get_attribute("href")).count() == 1
+    assert page.locator(".contents a").count() == 4
+
+
+def test_paired_differences_stand_beside_every_figure_with_curves(browser, report, reproduction):
+    page = open_page(browser, report, 1200, "#plot-F11 .main-svg")
+    data = reproduction.figures["F3"]
+    rows = page.locator("#plot-F3 ~ .scroll").first.locator("tr").all()[1:]
+    shown = {row.locator("td").first.text_content(): row.locator("td").nth(1).text_content() for row in rows}
+    series = data.series()
+    for label in ("q=0.2", "q=1.0"):
+        paired = (series[label][:, -1] - series["solo"][:, -1]).mean()
+        assert shown[f"{label} − solo"] == f"{paired:+.1f}"
+    assert "q=0.4 − q=0.2" in shown
 
 
 def test_curves_can_be_toggled(browser, report):

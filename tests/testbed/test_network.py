@@ -133,6 +133,33 @@ def test_liars_change_how_they_lie_while_they_run(network):
         network.set_attack("nonsense")
 
 
+def test_proven_liars_are_expelled_and_taken_back_while_nodes_run(network):
+    network.set_attack("extreme")
+    assert wait_for(lambda: peer(network, 3, of=1).evidence)
+    assert not peer(network, 3, of=1).expelled
+    network.set_equivocators("expel")
+    assert wait_for(lambda: peer(network, 3, of=1).expelled)
+    network.set_equivocators("keep")
+    assert wait_for(lambda: not peer(network, 3, of=1).expelled)
+    heard = version(network, 1, by=3)
+    assert wait_for(lambda: is_heard(network, 1, by=3, since=heard)), "it counts again"
+    with pytest.raises(BadInput, match="equivocators 'later' is not allowed; allowed: expel or keep"):
+        network.set_equivocators("later")
+
+
+def test_an_honest_agent_is_turned_into_a_liar_and_back(network):
+    network.set_attack("extreme")
+    network.turn(4)
+    assert network.lies(4) and not network.lies(3)
+    assert wait_for(lambda: set(peer(network, 3, of=4).means.values()) == {0.0, 1.0})
+    network.turn(4)
+    assert not network.lies(4)
+    with client(network, 4) as application:
+        for _ in range(4):
+            application.reward(application.select().event_id, 1.0)
+    assert wait_for(lambda: set(peer(network, 3, of=4).means.values()) != {0.0, 1.0})
+
+
 def test_unknown_agents_are_named(network):
     with pytest.raises(BadInput, match="agent 7 does not exist; allowed: 1 to 6"):
         network.kill(7)
@@ -160,7 +187,7 @@ def test_the_command_plays_for_a_while_and_sums_up(tmp_path):
     base = free_base(4)
     with run_command(
         "--agents", 4, "--byzantine", 1, "--f", 1, "--attack", "extreme", "--traffic", 20, "--base-port", base,
-        "--duration", 15, "--data", tmp_path / "net", "--json",
+        "--duration", 15, "--data", tmp_path / "net", "--json", "--equivocators", "expel",
     ) as process:  # fmt: skip
         out, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
@@ -171,7 +198,9 @@ def test_the_command_plays_for_a_while_and_sums_up(tmp_path):
         assert row["decisions"] > 0 and row["url"] in said
         if not row["lies"]:
             assert row["expelled"] == ["agent-1"]
+        assert {"agent-2", "agent-3", "agent-4"} - {row["name"]} <= set(row["fates"])
     assert summary["regret"]["regret"] >= 0.0
+    assert summary["regret"]["believer_regret"] > 0.0
     assert processes_of(tmp_path) == []
     assert (tmp_path / "net" / "graph.json").is_file()
 

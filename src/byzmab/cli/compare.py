@@ -18,7 +18,7 @@ def compare(
 ) -> None:
     """Compare two experiments run by run: the regret of A less that of B, with its 95 % interval."""
     from byzmab.cli.show import compiling_notice, print_json, warnings_to_stderr
-    from byzmab.cli.tables import comparison_table
+    from byzmab.cli.tables import difference_table
 
     with compiling_notice(), warnings_to_stderr():
         from byzmab.simulation.compare import check_same_luck
@@ -40,4 +40,4 @@ def compare(
         summaries = {key: result.summary() for key, result in zip("ab", results, strict=True)}
         print_json({**{name: getattr(comparison, name) for name in names}, **summaries})
     else:
-        comparison_table([(path.name, result) for path, result in zip((a, b), results, strict=True)], comparison)
+        difference_table([(path.name, result) for path, result in zip((a, b), results, strict=True)], comparison)

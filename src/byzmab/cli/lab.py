@@ -6,7 +6,7 @@ import typer
 
 from byzmab.cli.options import needs_extra
 
-PORT = 8710
+PORT = 8690  # below those of `byzmab network`
 
 
 def lab(

@@ -1,17 +1,19 @@
 """byzmab list: everything that can be combined."""
 
+import textwrap
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 import typer
+
+MOST_WIDTH = 100
 
 
 def show_list(
     json: Annotated[bool, typer.Option("--json", help="print one JSON object and nothing else on stdout")] = False,
 ) -> None:
     """List every filter, policy, attack, graph, family of rewards and algorithm with its parameters."""
-    from rich.console import Console
-    from rich.table import Table
-
+    from byzmab.cli.layout import new_console
     from byzmab.cli.show import print_json
     from byzmab.simulation.catalogue import catalogue
 
@@ -19,8 +21,19 @@ def show_list(
     if json:
         print_json(entries)
         return
+    width = min(new_console().width, MOST_WIDTH)
     for kind, names in entries.items():
-        table = Table("name", "what it does", "parameters", title=kind, title_justify="left")
-        for name, entry in names.items():
-            table.add_row(name, entry["about"], entry["parameters"])
-        Console().print(table)
+        print(kind)
+        for line in _lines(names, width):
+            print(line)
+        print()
+
+
+def _lines(names: Mapping[str, Mapping[str, str]], width: int) -> Iterator[str]:
+    """Every name with what it does beside it, and its parameters below."""
+    margin = 4 + max(map(len, names))
+    for name, entry in names.items():
+        texts = [entry["about"], *([f"parameters: {entry['parameters']}"] if entry["parameters"] else [])]
+        lines = [line for text in texts for line in textwrap.wrap(text, width - margin, break_long_words=True)]
+        yield f"  {name:{margin - 4}}  {lines[0]}"
+        yield from (" " * margin + line for line in lines[1:])

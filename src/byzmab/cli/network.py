@@ -29,6 +29,11 @@ PagePort = Annotated[
         help="the overview page; --base-port or a free one if not given", min=0, max=65535, show_default=False
     ),
 ]
+LATER, EXPEL_AFTER = "later", 40.0  # seconds of traffic
+Equivocators = Annotated[
+    str,
+    typer.Option(help=f"what proven equivocators get: expel, keep, or later: expel after {EXPEL_AFTER:g} s"),
+]
 Duration = Annotated[float | None, typer.Option(min=0.0, help="seconds after which to end; until Ctrl-C if not given")]
 Data = Annotated[Path | None, typer.Option(help="new directory for keys and state; kept", metavar="DIR")]
 
@@ -40,10 +45,10 @@ def network(
     f: F = recommended.F,
     kappa: Annotated[float, typer.Option(help="in [1, 2)")] = 1.5,
     graph: Annotated[str, typer.Option(help="who hears whom, as in byzmab simulate")] = "complete",
-    attack: Annotated[str, typer.Option(help="how they lie, as in byzmab simulate")] = "adaptive",
+    attack: Annotated[str, typer.Option(help="how they lie, as in byzmab simulate")] = "extreme",
     filter: Annotated[str, typer.Option(help="against liars")] = recommended.FILTER,
     policy: Annotated[str, typer.Option(help="by which arms are chosen")] = recommended.POLICY,
-    equivocators: Annotated[str, typer.Option(help="what proven equivocators get: expel or keep")] = "expel",
+    equivocators: Equivocators = LATER,
     traffic: Annotated[float, typer.Option(help="decisions per second and node")] = 50.0,
     seed: Annotated[int, typer.Option(help="of rewards, graph and lies")] = 0,
     base_port: Port = None,
@@ -58,6 +63,7 @@ def network(
 
     with needs_extra("node"), compiling_notice(), _directory(data) as directory:
         from byzmab.dashboard.live.overview import make_overview
+        from byzmab.dashboard.live.watch import Watch
         from byzmab.dashboard.pages import serve_in_background
         from byzmab.simulation.experiment import Experiment
         from byzmab.simulation.settings import from_text
@@ -78,16 +84,20 @@ def network(
             seed=seed,
         )
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, nodes first
-        nodes = Network(experiment, directory, Options(equivocators, base_port=base_port))
+        options = Options("keep" if equivocators == LATER else equivocators, base_port=base_port)
+        nodes = Network(experiment, directory, options)
         playing = Traffic(nodes, traffic)
+        watch = Watch(nodes, playing, EXPEL_AFTER if equivocators == LATER else None)
         note(f"starting {len(nodes.members)} nodes in {directory} …")
         with nodes:
             for member in nodes.members:
                 note(f"{member.name}: {member.url}{'  lies' if member.lies else ''}")
             port = page_port if page_port is not None else base_port or 0
-            with serve_in_background(make_overview(nodes, playing), port) as address, playing:
+            with serve_in_background(make_overview(watch), port) as address, playing:
                 note(f"watch it at {address}")
+                watch.begin()
                 _watch(playing, duration)
+                watch.end()
             summary = playing.summary()
     if json:
         print_json(summary)

@@ -1,8 +1,9 @@
 """The tables that commands print."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from byzmab.cli.layout import new_table, print_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,42 +22,25 @@ if TYPE_CHECKING:
     from byzmab.tournament.standings import Score, Standings
 
 
-def _table(title: str, left: Sequence[str], right: Sequence[str]) -> "Table":
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left")
-    for heading in left:
-        table.add_column(heading)
-    for heading in right:
-        table.add_column(heading, justify="right")
-    return table
-
-
-def _print(table: "Table") -> None:
-    from rich.console import Console
-
-    Console(width=None if sys.stdout.isatty() else 140).print(table)
-
-
 def _number(value: float | None, digits: int = 2) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
 def figures_table(figures: Mapping[str, "FigureData"]) -> None:
     """Print every curve's regret at the horizon."""
-    table = _table("regret per normal agent at the horizon", ("figure", "curve"), ("mean", "stderr"))
+    table = new_table("regret per normal agent at the horizon", ("figure", "curve"), ("mean", "stderr"))
     for id, data in figures.items():
         for label, numbers in data.summary()["curves"].items():
             table.add_row(id, label, *(_number(numbers[key]) for key in ("mean", "stderr")))
-    _print(table)
+    print_table(table)
 
 
 def as_published_table(published: "AsPublished") -> None:
     """Print the regret of the published variant and of our reading."""
-    table = _table("regret per normal agent at the horizon", ("variant",), ("mean", "stderr"))
+    table = new_table("regret per normal agent at the horizon", ("variant",), ("mean", "stderr"))
     for label, numbers in published.summary()["curves"].items():
         table.add_row(label, *(_number(numbers[key]) for key in ("mean", "stderr")))
-    _print(table)
+    print_table(table)
 
 
 def comparison_table(comparison: "Comparison") -> None:
@@ -65,23 +49,23 @@ def comparison_table(comparison: "Comparison") -> None:
 
     shown = [heading for heading in HEADINGS if heading not in ("knows", "assumes", "bytes")]
     for network in comparison.preset.networks:
-        table = _table(str(network), shown[:2], shown[2:])
+        table = new_table(str(network), shown[:2], shown[2:])
         for row in sorted_rows(comparison, network):
             cells = dict(zip(HEADINGS, cells_of(row), strict=True))
             table.add_row(*(cells[heading] for heading in shown))
-        _print(table)
+        print_table(table)
 
 
 def claims_table(claims: Mapping[str, "Claim"]) -> None:
     """Print the verdict on every claim, with its evidence."""
     headings = ("claim", "the paper says, and the test", "verdict", "mean and 95 % interval")
-    table = _table("what the paper claims, and what we find", headings, ())
+    table = new_table("what the paper claims, and what we find", headings, (), sentences=True)
     colors = {"holds": "green", "fails": "red", "inconclusive": "yellow"}
     for id, item in claims.items():
         evidence = "\n".join(str(number).replace("[", "\\[") for number in item.evidence)
         said = f"{item.statement}\n[dim]{item.test}[/dim]"
         table.add_row(id, said, f"[{colors[item.verdict]}]{item.verdict}[/]", evidence)
-    _print(table)
+    print_table(table)
 
 
 def bounds_table(bounds: "Bounds") -> None:
@@ -94,7 +78,7 @@ def bounds_table(bounds: "Bounds") -> None:
         measured = "" if summary["arms_told"] is None else f", measured {summary['arms_told']:.1f}"
         parts.append(f"arms told over an edge: at most {summary['most_arms_told']:.1f}{measured}")
     headings = ("agent", "neighbours", "3f+1", "lower-bound rate", "measured regret", "upper bound", "with min over τ")
-    table = _table("; ".join(parts), (), headings)
+    table = new_table("; ".join(parts), (), headings)
     for agent in summary["agents"]:
         table.add_row(
             str(agent["agent"]),
@@ -103,7 +87,7 @@ def bounds_table(bounds: "Bounds") -> None:
             f"{agent['lower_rate']:.3f}",
             *(_number(agent[key], 1) for key in ("regret", "upper_bound", "upper_bound_min_tau")),
         )
-    _print(table)
+    print_table(table)
     if summary["why_no_upper_bound"] is not None:
         print(f"no upper bound: {summary['why_no_upper_bound']}")
 
@@ -111,13 +95,15 @@ def bounds_table(bounds: "Bounds") -> None:
 def sweep_table(data: "SweepData") -> None:
     """Print the regret of every point of a sweep, with its bootstrap interval."""
     headings = ("regret", "95 % interval", "stderr", "runs")
-    table = _table("regret per normal agent at the horizon", [name.replace("_", " ") for name in data.varied], headings)
+    table = new_table(
+        "regret per normal agent at the horizon", [name.replace("_", " ") for name in data.varied], headings
+    )
     for row in data.table.to_dict("records"):
         several = row["runs"] > 1
         interval = f"{row['low']:.2f} … {row['high']:.2f}" if several else "-"
         numbers = _number(row["mean"]), interval, _number(row["stderr"] if several else None), str(row["runs"])
         table.add_row(*(str(row[name]) for name in data.varied), *numbers)
-    _print(table)
+    print_table(table)
 
 
 def standings_table(standings: "Standings") -> None:
@@ -125,18 +111,19 @@ def standings_table(standings: "Standings") -> None:
     from byzmab.tournament.field import Cell
 
     field = standings.field
-    print("Regret over that of solo, ± standard error; * the filter's worst case, red: worse than alone.")
+    print("Regret over that of solo, ± standard error;")
+    print("* the filter's worst case, ! (red) worse than alone.")
     for agents in field.agents:
         worst = set(standings.worst(agents=agents).values())
         for graph in field.graphs:
-            table = _table(f"{agents} agents on {graph}", ("filter", "policy"), field.attacks)
+            table = new_table(f"{agents} agents on {graph}", ("filter", "policy"), field.attacks)
             for filter in field.filters:
                 for policy in field.policies:
                     cells = [Cell(filter, policy, attack, graph, agents) for attack in field.attacks]
                     table.add_row(filter, policy, *(_ratio(standings.scores[cell], cell in worst) for cell in cells))
                 table.add_section()
-            _print(table)
-    table = _table(
+            print_table(table)
+    table = new_table(
         "every filter's worst case; above: in how many cells it is above 1 by more than two standard errors",
         ("filter", "policy", "attack", "graph", "agents"),
         ("regret over solo", "above"),
@@ -145,13 +132,13 @@ def standings_table(standings: "Standings") -> None:
     for cell in sorted(standings.worst().values(), key=lambda cell: standings.scores[cell].ratio):
         verdict = f"{len(above[cell.filter])} of {standings.cells_of(cell.filter)}"
         table.add_row(*map(str, cell), _ratio(standings.scores[cell], False), verdict)
-    _print(table)
+    print_table(table)
 
 
 def _ratio(score: "Score", worst: bool) -> str:
     error = "" if score.stderr is None else f" ±{score.stderr:.2f}"
     text = f"{score.ratio:.2f}{error}{'*' if worst else ''}"
-    return f"[red]{text}[/]" if score.hurts else text
+    return f"[red]{text}![/]" if score.hurts else text
 
 
 def judgement_table(search: "Search", judgement: "Judgement") -> None:
@@ -163,7 +150,7 @@ def judgement_table(search: "Search", judgement: "Judgement") -> None:
     fresh = judgement.summary()
     title = f"regret per normal agent at the horizon, {fresh['runs']} runs on fresh seeds"
     locked = f"above {fresh['lock_in']:.0f}"
-    table = _table(title, ("attack",), ("regret", "stderr", "found exceeds it by", "95 % interval", locked))
+    table = new_table(title, ("attack",), ("regret", "stderr", "found exceeds it by", "95 % interval", locked))
     for name, row in fresh["attacks"].items():
         excess = row.get("excess")
         told = (
@@ -173,7 +160,7 @@ def judgement_table(search: "Search", judgement: "Judgement") -> None:
         )
         runs = str(row["locked"]["runs"])
         table.add_row(name, _number(row["regret"]["mean"]), _number(row["regret"]["stderr"]), *told, runs)
-    _print(table)
+    print_table(table)
 
 
 def _with_error(regret: Mapping[str, float]) -> str:
@@ -187,7 +174,7 @@ def worst_cases_table(cases: "Sequence[WorstCase]") -> None:
     rows = [case.summary() for case in cases]
     runs = cases[0].judgement.found.experiment.runs
     title = f"worst regret, {runs} runs on fresh seeds, and how many of them locked in"
-    table = _table(title, ("filter", "policy"), ("solo", "worst with a name", "worst found", "locked"))
+    table = new_table(title, ("filter", "policy"), ("solo", "worst with a name", "worst found", "locked"))
     for row in rows:
         told = {key: _with_error(row[key]["regret"]) for key in ("solo", "named", "found")}
         locked = f"{row['named']['locked']['runs']}, {row['found']['locked']['runs']}"
@@ -195,14 +182,14 @@ def worst_cases_table(cases: "Sequence[WorstCase]") -> None:
         found = f"[red]{told['found']}[/]" if hurts else told["found"]
         named = f"{row['named']['attack']} {told['named']}"
         table.add_row(row["filter"], row["policy"], told["solo"], named, found, locked)
-    _print(table)
+    print_table(table)
     for row in rows:
         print(f"{row['filter']} {row['policy']}: {row['found']['attack']}")
 
 
 def show_network(summary: Mapping[str, Any]) -> None:
     """Print what became of a network of nodes."""
-    _print(network_table(summary))
+    print_table(network_table(summary))
 
 
 def network_table(summary: Mapping[str, Any]) -> "Table":
@@ -212,7 +199,7 @@ def network_table(summary: Mapping[str, Any]) -> "Table":
     if regret["regret"] is not None:
         title += f": {regret['regret']:.1f} per honest node, {regret['solo_regret']:.1f} solo"
     headings = ("decisions", "regret", "solo", "refused", "expelled")
-    table = _table(title, ("agent", "address", "state", "caught lying"), headings)
+    table = new_table(title, ("agent", "address", "state", "caught lying"), headings)
     for row in summary["agents"]:
         caught = sorted({piece["against"] for piece in row["evidence"] if piece["kind"] == "equivocation"})
         table.add_row(
@@ -232,7 +219,7 @@ def network_table(summary: Mapping[str, Any]) -> "Table":
 def regret_table(results: Sequence[tuple[str, "Result"]]) -> None:
     """Print regret at the horizon, one row for each result."""
     named = any(name for name, _ in results)
-    table = _table(
+    table = new_table(
         "regret per normal agent at the horizon",
         [*(["name"] if named else []), "filter", "policy", "attack", "graph"],
         ["regret", "std", "stderr", "messages", "seconds", "M steps/s"],
@@ -249,10 +236,10 @@ def regret_table(results: Sequence[tuple[str, "Result"]]) -> None:
             f"{summary['seconds']:.2f}",
             f"{summary['agent_steps_per_second'] / 1e6:.2f}",
         )
-    _print(table)
+    print_table(table)
 
 
-def comparison_table(results: Sequence[tuple[str, "Result"]], comparison: "Comparison") -> None:
+def difference_table(results: Sequence[tuple[str, "Result"]], comparison: "Comparison") -> None:
     """Print two results, and what one differs from the other by."""
     regret_table(results)
     verdict = "the interval excludes zero" if comparison.differs else "the interval holds zero: no difference is shown"

@@ -1,7 +1,7 @@
 """How a node is set up: NODE.toml, checked before anything starts.
 
-Relative paths in the file are relative to the file. Neighbours may be changed while the node runs: edit the file, then
-send SIGHUP or POST /v1/reload. Everything else is read at the start.
+Relative paths in the file are relative to the file. Neighbours and `equivocators` may be changed while the node
+runs: edit the file, then send SIGHUP or POST /v1/reload. Everything else is read at the start.
 """
 
 import ipaddress

@@ -9,7 +9,7 @@ the rest to `listen`. The owner calls `select` and `reward` for the application,
 import logging
 from collections import Counter
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from byzmab.core.report import Report
 from byzmab.node.clock import Clock, DeadlineClock
@@ -226,6 +226,12 @@ class Host:
         """Use these neighbours from now on; what was added, removed or changed takes effect at once."""
         self.membership.use(neighbours, self.transport)
         self._telling.forget()
+
+    def set_equivocators(self, equivocators: Literal["expel", "keep"]) -> None:
+        """Expel proven equivocators from now on, or hear them again; those known take effect at once."""
+        self.config.equivocators = equivocators
+        self.neighbourhood.set_expels(equivocators == "expel")
+        self.membership.expel()
 
     def pardon(self, who: str) -> None:
         """Hear a neighbour again that was expelled, given its name or key; with one's own key, end all alarms."""

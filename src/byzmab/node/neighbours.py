@@ -137,8 +137,19 @@ class Neighbourhood:
         self.remove(neighbour.settings.name)
         for state in (*former, neighbour):
             self._by_key[state.public] = state
-        neighbour.expelled = self._expels and any(state.proof is not None for state in (*former, neighbour))
         self.neighbours[neighbour.settings.name] = neighbour
+        self._judge(neighbour)
+
+    def set_expels(self, expels: bool) -> None:
+        """Whether whoever is proven to lie is expelled, those included who are proven already."""
+        self._expels = expels
+        for neighbour in self.neighbours.values():
+            self._judge(neighbour)
+
+    def _judge(self, neighbour: NeighbourState) -> None:
+        """Expel a neighbour that is proven to lie under any of its keys, if that is what is done."""
+        states = self.states(neighbour.settings.name)
+        neighbour.expelled = self._expels and any(state.proof is not None for state in states)
 
     def remove(self, name: str) -> None:
         """Forget a neighbour; the store keeps its record."""

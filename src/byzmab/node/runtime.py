@@ -118,9 +118,11 @@ class NodeRuntime:
         self._probed = self._loop.time()
 
     def reload(self) -> None:
-        """Read the neighbours from the file again; BadInput, and nothing changed, if it is wrong."""
+        """Read neighbours and `equivocators` from the file again; BadInput, and nothing changed, if it is wrong."""
         if self._file is not None:
-            self.host.set_neighbours(read_config(self._file).neighbours)
+            config = read_config(self._file)
+            self.host.set_neighbours(config.neighbours)
+            self.host.set_equivocators(config.equivocators)
             log.info("neighbours read again", extra={"neighbours": [item.name for item in self.host.config.neighbours]})
 
     def _release(self) -> None:

@@ -115,13 +115,8 @@ def decide_all(figures: Figures) -> dict[str, Claim]:
 
 
 def against_solo(data: FigureData) -> list[Measured]:
-    """Every curve of a figure against solo."""
-    series = data.series()
-    return [
-        measured(f"{label} − solo", final_difference(values, series[SOLO]))
-        for label, values in series.items()
-        if label != SOLO
-    ]
+    """Every curve of a figure against the same policy alone."""
+    return [measured(what, values) for what, values in data.against_alone().items()]
 
 
 def steps(data: FigureData) -> list[Measured]:
@@ -149,13 +144,7 @@ def growth(data: FigureData, label: str) -> Measured:
 
 @claim("C1", "F1", "Every normal agent does better than solo, whatever its kappa.", "each agent less than itself alone")
 def _(figures: Figures) -> tuple[str, list[Measured]]:
-    results = figures["F1"].results
-    (together,) = (result for label, result in results.items() if label != SOLO)
-    first = together.experiment.byzantine + 1
-    found = [
-        measured(f"agent {first + index} − itself alone", together.regret_values[:, index, -1] - alone)
-        for index, alone in enumerate(results[SOLO].regret_values[:, :, -1].T)
-    ]
+    found = against_solo(figures["F1"])
     return verdict(all(item.less for item in found), any(item.more for item in found)), found
 
 

@@ -10,7 +10,7 @@ from byzmab.core.report import Floats
 from byzmab.graphs.given import Given
 from byzmab.paper.figures import SOLO
 from byzmab.paper.reproduction import FigureData
-from byzmab.simulation.figure import draw_band, dress, new_axes
+from byzmab.simulation.figure import STYLES, draw_band, dress, frame, new_axes
 from byzmab.simulation.files import save_figure
 from byzmab.simulation.statistics import band, describe
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 THIRDS = ("first third", "second third", "last third")
+THIRD_COLORS = [color for color, _ in (STYLES[3], STYLES[4], STYLES[1])]  # dark, middle, warm
 
 
 def write_figure(data: FigureData, out: Path) -> list[Path]:
@@ -73,10 +74,10 @@ def draw_graph(data: FigureData, axes: "Axes") -> None:
 
 
 def draw_shares(data: FigureData, axes: "Axes") -> None:
-    """Bars per arm and third with one standard deviation."""
+    """Bars per arm and third, with whiskers of one standard deviation over runs."""
     shares = data.shares()
     arms = np.arange(1, shares.shape[2] + 1)
-    for third, (color, hatch) in enumerate((("#1b3a5c", ""), ("#7fa3c7", "//"), ("#e8b98a", ".."))):
+    for third, (color, hatch) in enumerate(zip(THIRD_COLORS, ("", "//", ".."), strict=True)):
         mean, std = band(shares[:, third])
         axes.bar(
             arms + 0.28 * (third - 1),
@@ -87,7 +88,7 @@ def draw_shares(data: FigureData, axes: "Axes") -> None:
             hatch=hatch,
             edgecolor="black",
             linewidth=0.4,
-            error_kw={"linewidth": 0.6},
+            error_kw={"linewidth": 0.6, "capsize": 1.2, "capthick": 0.6},
             label=THIRDS[third],
         )
     axes.set_xlabel("arm, best first")
@@ -95,7 +96,7 @@ def draw_shares(data: FigureData, axes: "Axes") -> None:
     axes.set_xticks(arms)
     axes.tick_params(axis="x", labelsize=7)
     axes.set_ylim(bottom=0)
-    axes.spines[["top", "right"]].set_visible(False)
+    frame(axes)
     axes.legend(frameon=False)
 
 

@@ -43,7 +43,16 @@ class Figure:
         """What has to be simulated."""
         if self.kind == "graph":
             return {}
-        return self.experiments if self.kind == "frequency" else {**self.experiments, SOLO: self.solo}
+        if self.kind == "frequency":
+            return self.experiments
+        solos = {name: alone(self.experiments[label]) for label, name in self.counterparts().items()}
+        return {**self.experiments, SOLO: self.solo, **solos}
+
+    def counterparts(self) -> dict[str, str]:
+        """The label of each curve's counterpart, the same policy alone: SOLO where it is the first curve's policy."""
+        policies = {label: experiment.settings()["policy"] for label, experiment in self.experiments.items()}
+        first = self.solo.settings()["policy"]
+        return {label: SOLO if policy == first else f"{SOLO}, {policy}" for label, policy in policies.items()}
 
     def caption(self) -> str:
         """The full set-up in words."""
@@ -62,7 +71,10 @@ class Figure:
         if varied:
             text += " Curves differ in " + ", ".join(varied) + "."
         if self.kind in ("regret", "agents"):
-            text += " Mean over runs with a band of one standard deviation; solo is UCB1 alone."
+            alone = "the same policy" if set(self.counterparts().values()) == {SOLO} else self.solo.settings()["policy"]
+            text += f" Mean over runs with a band of one standard deviation; solo is {alone} alone."
+        if self.kind == "frequency":
+            text += " Bars: mean over runs; whiskers: one standard deviation over runs, whose means are drawn anew."
         return text
 
 
@@ -127,10 +139,10 @@ def _settings(file: TomlFile, path: Path, name: str, table: Any) -> dict[str, An
 
 
 def alone(experiment: Experiment) -> Experiment:
-    """The non-cooperative counterpart: the same agents, arms and luck, but UCB1 and nobody is heard."""
-    kept = ("arms", "agents", "byzantine", "rewards", "horizon", "runs", "seed", "record")
+    """The non-cooperative counterpart: the same agents, arms, policy and luck, but nobody is heard."""
+    kept = ("arms", "agents", "byzantine", "policy", "rewards", "horizon", "runs", "seed", "record")
     settings = {name: experiment.settings()[name] for name in kept}
-    return Experiment(filter="solo", policy="ucb", attack="none", **settings)
+    return Experiment(filter="solo", attack="none", **settings)
 
 
 def read_figures(wanted: Sequence[str], **changes: Any) -> list[Figure]:

@@ -37,7 +37,19 @@ class FigureData:
                 kappa = "" if kappas is None else f", kappa={kappas[index]:g}"
                 curves[f"agent {first + index}{kappa}"] = result.regret_values[:, index]
             return {**curves, SOLO: self.results[SOLO].network_regret}
-        return {label: result.network_regret for label, result in self.results.items()}
+        hidden = {*self.figure.counterparts().values()} - {SOLO}  # of other policies: only differences are shown
+        return {label: result.network_regret for label, result in self.results.items() if label not in hidden}
+
+    def against_alone(self) -> dict[str, Floats]:
+        """What each curve loses more at the horizon than the same agents with the same policy alone, run by run."""
+        if self.figure.kind == "agents":
+            alone = self.results[SOLO].regret_values[:, :, -1].T
+            labels = [label for label in self.series() if label != SOLO]
+            own = [self.series()[label][:, -1] for label in labels]
+            return {f"{label} − itself alone": a - b for label, a, b in zip(labels, own, alone, strict=True)}
+        regret = {**{label: result.network_regret for label, result in self.results.items()}, **self.series()}
+        pairs = self.figure.counterparts().items()
+        return {f"{label} − {other}": final_difference(regret[label], regret[other]) for label, other in pairs}
 
     def rounds(self) -> Any:
         """The rounds of the curves."""

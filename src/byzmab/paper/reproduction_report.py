@@ -4,15 +4,17 @@ import html
 from pathlib import Path
 from typing import Any
 
-from byzmab.paper.claims import Claim
-from byzmab.paper.draw import THIRDS, edges_of, positions
+from byzmab.core.report import Floats
+from byzmab.paper.claims import FAILS, HOLDS, INCONCLUSIVE, Claim, Measured, against_solo, steps
+from byzmab.paper.draw import THIRD_COLORS, THIRDS, edges_of, positions
 from byzmab.paper.figures import SOLO
 from byzmab.paper.reproduction import FigureData, Reproduction
 from byzmab.simulation.figure import ALONE, STYLES
-from byzmab.simulation.page import LAYOUT, made, plot, rows, write_page
+from byzmab.simulation.page import FRAME, LAYOUT, made, plot, rows, write_page
 from byzmab.simulation.statistics import band
 
-DASHES = ("solid", "dash", "dashdot", "dot", "longdashdot")
+DASHES = ("solid", "dash", "dashdot", "longdash", "longdashdot", "6px,4px")  # none is dotted but solo
+VERDICTS = (HOLDS, FAILS, INCONCLUSIVE)
 TITLE = "Byzantine-resilient bandits: the paper, reproduced"
 HEADING = "Byzantine-Resilient Decentralized Multi-Armed Bandits: the paper, reproduced"
 COLUMNS = ("claim", "the paper says", "verdict", "test", "evidence: mean and 95 % interval")
@@ -23,10 +25,54 @@ def write_report(reproduction: Reproduction, path: Path) -> Path:
     results = [result for data in reproduction.figures.values() for result in data.results.values()]
     settings = f"{results[0].experiment.runs} runs, seed {results[0].experiment.seed}. " if results else ""
     figures = "\n".join(_section(data, reproduction.claims) for data in reproduction.figures.values())
-    body = f"""<p>{html.escape(settings + made(reproduction.seconds))}</p>
+    body = f"""{_tally(reproduction.claims)}
+{_contents(reproduction)}
+<p>{html.escape(settings + made(reproduction.seconds))}</p>
 <h2 id="claims">Claims</h2>{_verdicts(reproduction.claims)}
 {figures}"""
     return write_page(path, TITLE, HEADING, body)
+
+
+def _tally(claims: dict[str, Claim]) -> str:
+    """How many claims hold, fail and stay open, with their names."""
+    if not claims:
+        return ""
+    said = []
+    for verdict in VERDICTS:
+        names = [f'<a href="#{item.id}">{item.id}</a>' for item in claims.values() if item.verdict == verdict]
+        words = f": {', '.join(names)}" if names else ""
+        count = f"{len(names)} {_conjugated(verdict, len(names))}"
+        said.append(f'<li><strong class="verdict {verdict}">{count}</strong>{words}</li>')
+    return (
+        f'<p>Of the paper\'s {len(claims)} claims that rest on these figures</p><ul class="tally">{"".join(said)}</ul>'
+    )
+
+
+def _conjugated(verdict: str, count: int) -> str:
+    """1 holds, 2 hold; 1 is inconclusive."""
+    if verdict == INCONCLUSIVE:
+        return f"{'is' if count == 1 else 'are'} {verdict}"
+    return verdict if count == 1 else verdict.removesuffix("s")
+
+
+def _contents(reproduction: Reproduction) -> str:
+    figures = (data.figure for data in reproduction.figures.values())
+    items = "".join(f'<li><a href="#{one.id}">{one.id}. {html.escape(one.title)}</a></li>' for one in figures)
+    return f'<nav aria-label="Contents"><ul class="contents"><li><a href="#claims">Claims</a></li>{items}</ul></nav>'
+
+
+def _differences(data: FigureData) -> str:
+    """The paired differences at the horizon with their intervals: what the verdicts rest on."""
+    if data.figure.kind not in ("regret", "agents"):
+        return ""
+    found = [*against_solo(data), *(steps(data) if data.figure.kind == "regret" else [])]
+    heading = ("at the horizon, paired run by run", "difference", "95 % interval")
+    return rows(heading, "".join(map(_difference, found)))
+
+
+def _difference(item: Measured) -> str:
+    cells = html.escape(item.what), f"{item.mean:+.1f}", f"{item.low:+.1f} to {item.high:+.1f}"
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
 def _verdicts(claims: dict[str, Claim]) -> str:
@@ -38,7 +84,7 @@ def _verdicts(claims: dict[str, Claim]) -> str:
 def _row(item: Claim) -> str:
     evidence = "".join(f"<div>{html.escape(str(number))}</div>" for number in item.evidence)
     return (
-        f"<tr><td>{item.id}</td><td>{html.escape(item.statement)} {_links(item)}</td>"
+        f'<tr id="{item.id}"><td>{item.id}</td><td>{html.escape(item.statement)} {_links(item)}</td>'
         f'<td class="verdict {item.verdict}">{item.verdict}</td><td>{html.escape(item.test)}</td>'
         f'<td class="evidence">{evidence}</td></tr>'
     )
@@ -59,6 +105,7 @@ def _section(data: FigureData, claims: dict[str, Claim]) -> str:
     return f"""<h2 id="{figure.id}">{html.escape(title)}</h2>
 {plot(figure.id, title, _plot(data))}
 <p class="caption">{html.escape(figure.caption())}</p>
+{_differences(data)}
 {f"<ul>{said}</ul>" if said else ""}
 <details><summary>the file that makes this figure</summary><pre>{html.escape(figure.source)}</pre></details>"""
 
@@ -73,11 +120,14 @@ def _plot(data: FigureData) -> dict[str, Any]:
             "layout": {**layout, "hovermode": "closest", "showlegend": False, **_bare_axes()},
         }
     if data.figure.kind == "frequency":
-        axes = {"xaxis": {"title": {"text": "arm, best first"}}, "yaxis": {"title": {"text": "share of pulls"}}}
+        axes = {
+            "xaxis": {**FRAME, "title": {"text": "arm, best first"}},
+            "yaxis": {**FRAME, "title": {"text": "share of pulls"}},
+        }
         return {"data": _share_traces(data), "layout": {**layout, "barmode": "group", **axes}}
     axes = {
-        "xaxis": {"title": {"text": "round t"}},
-        "yaxis": {"title": {"text": "regret per normal agent"}, "rangemode": "tozero"},
+        "xaxis": {**FRAME, "title": {"text": "round t"}},
+        "yaxis": {**FRAME, "title": {"text": "regret per normal agent"}, "rangemode": "tozero"},
     }
     return {"data": _curve_traces(data), "layout": {**layout, **axes}}
 
@@ -93,7 +143,7 @@ def _curve_traces(data: FigureData) -> list[dict[str, Any]]:
             shade = {"fill": "toself", "fillcolor": color, "opacity": 0.15, "line": {"width": 0}, "hoverinfo": "skip"}
             group = {"legendgroup": label, "showlegend": False, "mode": "lines"}
             traces.append({"x": [*rounds, *rounds[::-1]], "y": around, **shade, **group})
-        line = {"color": color, "dash": dash, "width": 2}
+        line = {"color": color, "dash": dash, "width": 3 if label == SOLO else 2}
         traces.append(
             {
                 "x": rounds,
@@ -117,9 +167,16 @@ def _share_traces(data: FigureData) -> list[dict[str, Any]]:
             "y": shares[:, third].mean(axis=0).round(5).tolist(),
             "name": name,
             "marker": {"color": color},
+            "error_y": {"array": _whiskers(shares[:, third]), "thickness": 0.8, "width": 2, "color": "#333"},
         }
-        for third, (name, color) in enumerate(zip(THIRDS, ("#1b3a5c", "#7fa3c7", "#e8b98a"), strict=True))
+        for third, (name, color) in enumerate(zip(THIRDS, THIRD_COLORS, strict=True))
     ]
+
+
+def _whiskers(values: Floats) -> list[float]:
+    """One standard deviation over runs, or none of a single run."""
+    _, std = band(values)
+    return [] if std is None else std.round(5).tolist()
 
 
 def _graph_traces(data: FigureData) -> list[dict[str, Any]]:

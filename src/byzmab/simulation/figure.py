@@ -12,15 +12,18 @@ if TYPE_CHECKING:
 
     from byzmab.simulation.result import Result
 
-# dark to light and each with its own dashes, so that curves can be told apart in black and white
+# The colours of the pages (style.css), which colour-blind readers tell apart, each with its own dashes. None is dotted
+# but the curve of agents alone, which is grey and thicker, too.
 STYLES: list[tuple[str, str | tuple[int, tuple[int, ...]]]] = [
-    ("#1b3a5c", "-"),
-    ("#c44e1b", "--"),
-    ("#2e8540", "-."),
-    ("#8a5fbf", ":"),
-    ("#b8860b", (0, (5, 1, 1, 1, 1, 1))),
+    ("#6b52ff", "-"),
+    ("#d55e00", "--"),
+    ("#185e2d", "-."),
+    ("#05006d", (0, (8, 3))),
+    ("#1aa2ff", (0, (5, 1, 1, 1, 1, 1))),
+    ("#af32ae", (0, (3, 2))),
 ]
-ALONE: tuple[str, tuple[int, tuple[int, int]]] = ("#666666", (0, (1, 1)))
+ALONE: tuple[str, tuple[int, tuple[int, int]]] = ("#767c88", (0, (1, 1)))
+WIDTH, WIDTH_ALONE = 1.8, 2.6
 
 
 def new_figure(width: float = 6.0, height: float = 4.0) -> "Figure":
@@ -43,7 +46,7 @@ def draw_band(axes: "Axes", rounds: Integers, values: Floats, label: str, alone:
     """One curve, from values by run and round, with its band."""
     color, dashes = ALONE if alone else STYLES[len(axes.lines) % len(STYLES)]
     mean, std = band(values)
-    axes.plot(rounds, mean, color=color, linestyle=dashes, linewidth=1.8, label=label)
+    axes.plot(rounds, mean, color=color, linestyle=dashes, linewidth=WIDTH_ALONE if alone else WIDTH, label=label)
     if std is not None:
         axes.fill_between(rounds, mean - std, mean + std, color=color, alpha=0.15, linewidth=0)
 
@@ -54,8 +57,13 @@ def dress(axes: "Axes", horizon: int) -> None:
     axes.set_ylabel("regret per normal agent")
     axes.set_xlim(0, horizon)
     axes.set_ylim(bottom=0)
-    axes.spines[["top", "right"]].set_visible(False)
+    frame(axes)
     axes.legend(frameon=False, loc="upper left")
+
+
+def frame(axes: "Axes") -> None:
+    """A thin frame all around."""
+    axes.spines[:].set(linewidth=0.6, color="#999999")
 
 
 def draw_regret(result: "Result", axes: "Axes | None" = None, label: str | None = None) -> "Axes":

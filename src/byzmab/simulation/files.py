@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 RUN_KEYS = {"workers": "a whole number of at least 1", "json": "true or false", "out": "a directory"}
 PART_OF = {"algorithm": "baseline"}  # settings whose part of an experiment has another name
+TRUETYPE = 42  # fonts in a PDF: journals refuse Type 3, matplotlib's usual ones
 
 
 def read_settings(path: str | Path) -> dict[str, Any]:
@@ -186,11 +187,14 @@ def _copy(source: Path, target: Path) -> Path:
 
 
 def save_figure(drawn: "Axes | Figure", stem: Path) -> list[Path]:
-    """Write a figure, or that of some axes, as PNG and PDF; the files written."""
+    """Write a figure, or that of some axes, as PNG and PDF with whole fonts; the files written."""
+    from matplotlib import rc_context
+
     figure = drawn.get_figure(root=True)
     assert figure is not None
     files = [stem.with_suffix(suffix) for suffix in (".png", ".pdf")]
-    for file in files:
-        with in_place(file) as path:
-            figure.savefig(path)
+    with rc_context({"pdf.fonttype": TRUETYPE}):
+        for file in files:
+            with in_place(file) as path:
+                figure.savefig(path)
     return files

@@ -18,6 +18,7 @@ LAYOUT: dict[str, Any] = {  # of every figure
     "plot_bgcolor": "#fff",
     "font": {"color": "#1a1a1a"},
 }
+FRAME: dict[str, Any] = {"showline": True, "mirror": True, "linecolor": "#999", "gridcolor": "#e6e6e6"}  # of an axis
 STYLE = """
 :root { color-scheme: light dark; --ink: #1a1a1a; --paper: #fff; --line: #d5d5d5; --soft: #f4f4f2; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --paper: #16181c; --line: #3a3d43; --soft: #1f2227; } }
@@ -36,6 +37,8 @@ td.evidence { font-size: .8rem; min-width: 15rem; } td.evidence div { white-spac
 }
 .plot { width: 100%; height: 26rem; background: #fff; border: 1px solid var(--line); border-radius: 6px; }
 .plot.tall { height: 46rem; }
+.tally, .contents { padding-left: 1.2rem; margin: .4rem 0 1rem; } .contents { columns: 2; } nav { font-size: .95rem; }
+@media (max-width: 40rem) { .contents { columns: 1; } }
 .caption { font-size: .9rem; } details { background: var(--soft); padding: .4rem .8rem; border-radius: 6px; }
 pre { overflow-x: auto; font-size: .8rem; }
 @media (max-width: 40rem) {

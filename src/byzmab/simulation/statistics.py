@@ -78,3 +78,12 @@ def ratio_of_means(values: Floats, base: Floats) -> tuple[float, float | None]:
     ratio = float(values.mean() / base.mean())
     stderr = describe(values - ratio * base)["stderr"]
     return ratio, None if stderr is None else stderr / float(base.mean())
+
+
+def saved_interval(values: Floats, base: Floats) -> Interval | None:
+    """The share of the base's mean that is saved, 1 − ratio, with its paired interval; None where the base has none."""
+    ratio, _ = ratio_of_means(values, base)
+    if not np.isfinite(ratio):
+        return None
+    found = student_interval((base - values - (1.0 - ratio) * base) / base.mean())
+    return Interval(1.0 - ratio, found.stderr, 1.0 - ratio + found.low, 1.0 - ratio + found.high)

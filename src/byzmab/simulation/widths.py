@@ -11,8 +11,8 @@ from byzmab.theory.bounds import WidthRecord
 class WidthRun(Run):
     """A run that keeps a `WidthRecord` of all its agents. Not for baselines, which have no g."""
 
-    def __init__(self, experiment: Experiment, run: int) -> None:
-        super().__init__(experiment, run)
+    def __init__(self, experiment: Experiment, run: int, dense: bool | None = None) -> None:
+        super().__init__(experiment, run, dense)
         self.widths = WidthRecord(experiment.parts.agents, self.state["true_means"])
         self._compiled = self._advance_recording
 

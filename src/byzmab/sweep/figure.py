@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from byzmab.simulation.figure import STYLES, new_figure
+from byzmab.simulation.figure import STYLES, frame, new_figure
 
 if TYPE_CHECKING:
     import pandas
@@ -76,5 +76,5 @@ def _draw_panel(axes: "Axes", part: Any, across: str | None, curves: str | None,
         )
     if not numbers:
         axes.set_xticks(range(len(ticks)), [str(tick) for tick in ticks], rotation=30, ha="right", fontsize=7)
-    axes.spines[["top", "right"]].set_visible(False)
+    frame(axes)
     axes.tick_params(labelsize=7)

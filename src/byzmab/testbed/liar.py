@@ -4,7 +4,9 @@ The attack sees what this node can know: the reports it heard, the true means an
 hear is imagined with its own pulls and the true means.
 """
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -19,9 +21,11 @@ from byzmab.core.report import Report
 from byzmab.node.host import Host
 from byzmab.simulation.experiment import MOST
 
+Told = dict[str, tuple[Sequence[Any], Sequence[float], Sequence[float]]]  # by an agent's name: arms, pulls, means
+
 
 class AttackPlan(msgspec.Struct, frozen=True):
-    """What the liars of a testbed are agreed on."""
+    """What the liars of a testbed are agreed on. Agents may stand in any order, but liars come first."""
 
     attack: str
     byzantine: int  # the first so many agents lie
@@ -50,6 +54,20 @@ def write_plan(plan: AttackPlan, path: Path) -> None:
     new = path.with_suffix(".new")
     new.write_bytes(msgspec.json.encode(plan))
     new.replace(path)
+
+
+def with_liars(plan: AttackPlan, attack: str, liars: Collection[int]) -> AttackPlan:
+    """The plan with other liars, numbered from 1: they come first, and the graph follows."""
+    numbers = range(len(plan.agents))
+    order = sorted(numbers, key=lambda number: (number + 1 not in liars, number))
+    new = {number: index for index, number in enumerate(order)}
+    return msgspec.structs.replace(
+        plan,
+        attack=attack,
+        byzantine=len(liars),
+        agents=tuple(plan.agents[number] for number in order),
+        graph=tuple(tuple(sorted(new[sender] for sender in plan.graph[number])) for number in order),
+    )
 
 
 class AttackView:
@@ -104,8 +122,15 @@ class AttackView:
 
     def play(self, host: Host) -> None:
         """Look at the world as the host knows it now, and make up the lies of this round."""
-        self._look(host)
-        world = self._world._replace(time=host.seq - 1)  # the first word tells of time 0
+        mine = host.agent.report()
+        told: Told = {name: (word.arms, word.pulls, word.means) for name, word in host.heard.items()}
+        told[self.plot.agents[self.me]] = ([*map(str, mine.arms)], mine.pulls.tolist(), mine.means.tolist())
+        self.look(told)
+        self.make_up(host.seq - 1)  # the first report tells of time 0
+
+    def make_up(self, time: int) -> None:
+        """Make up what every liar tells everyone at a time."""
+        world = self._world._replace(time=time)
         attack, own = self._attack, (self._params, self._scratch, self._rng)
         if not self._begun:
             self._rng[0] = self._key
@@ -123,22 +148,26 @@ class AttackView:
                     self._told.pulls[row] = np.where(silent, 0.0, self._lie.pulls)
                     self._told.means[row] = np.where(silent, 0.0, self._lie.means)
 
-    def _look(self, host: Host) -> None:
+    def look(self, told: Told) -> None:
+        """Look at what agents tell; one that tells nothing is imagined with one's own pulls and the true means."""
         pulls, means = self._told.pulls, self._told.means
-        mine = host.agent.report()
-        told = {name: (word.arms, word.pulls, word.means) for name, word in host.heard.items()}
-        told[self.plot.agents[self.me]] = ([*map(str, mine.arms)], mine.pulls.tolist(), mine.means.tolist())
-        own = dict(zip(mine.arms, mine.pulls, strict=True))
+        arms, counts, _ = told[self.plot.agents[self.me]]
+        own = dict(zip(arms, counts, strict=True))
         for agent, name in enumerate(self.plot.agents):
             arms, counts, averages = told.get(name, ([], [], []))
             known = dict(zip(arms, zip(counts, averages, strict=True), strict=True))
-            for place, arm in enumerate(self.plot.arms):
-                imagined = (own.get(arm, 0.0), self.plot.truths[place]) if name not in told else (0.0, 0.0)
-                pulls[agent, place], means[agent, place] = known.get(arm, imagined)
+            for index, arm in enumerate(self.plot.arms):
+                imagined = (own.get(arm, 0.0), self.plot.truths[index]) if name not in told else (0.0, 0.0)
+                pulls[agent, index], means[agent, index] = known.get(arm, imagined)
 
     def lie_to(self, name: str) -> Report:
         """What was made up for one agent."""
-        row = self._rows[self.plot.agents.index(name)][self.me]
+        return self.lie(self.plot.agents[self.me], name)
+
+    def lie(self, sender: str, receiver: str) -> Report:
+        """What was made up for one agent, to be told by a liar."""
+        agents = self.plot.agents
+        row = self._rows[agents.index(receiver)][agents.index(sender)]
         return Report(self._told.pulls[row].copy(), self._told.means[row].copy(), self.plot.arms)
 
 

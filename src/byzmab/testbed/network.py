@@ -13,9 +13,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
 import httpx
 import msgspec
@@ -24,10 +25,10 @@ from byzmab.attacks import ATTACKS
 from byzmab.core.agent import Agent
 from byzmab.core.errors import BadInput
 from byzmab.core.mistakes import check_functions
-from byzmab.node.config import read_config, write_config
+from byzmab.node.config import Neighbour, read_config, write_config
 from byzmab.simulation.experiment import Experiment
-from byzmab.testbed.liar import write_plan
-from byzmab.testbed.provision import PLAN, Member, Options, provision
+from byzmab.testbed.liar import AttackPlan, with_liars, write_plan
+from byzmab.testbed.provision import PLAN, Equivocators, Member, Options, check_equivocators, provision
 
 START = 120.0  # seconds that nodes may take to be ready
 STOP = 10.0  # seconds that they may take to end before they are killed
@@ -41,9 +42,12 @@ class Network:
         self.deployment = provision(experiment, directory, options)
         self.members = self.deployment.members
         self._plan = self.deployment.plan
+        self._liars = {member.number for member in self.members if member.lies}
+        self.equivocators = options.equivocators
+        self.on_plan: Callable[[AttackPlan], None] = lambda plan: None  # called when the liars agree on something else
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._frozen: set[int] = set()
-        self._cut: dict[int, bytes] = {}  # settings of agents that are cut off, as they were
+        self._cut: dict[int, tuple[Neighbour, ...]] = {}  # neighbours of agents that are cut off, as they were
 
     def __enter__(self) -> Self:
         self.start()
@@ -127,15 +131,16 @@ class Network:
         """Cut an agent off from all its neighbours; its application still reaches it."""
         file = self.member(number).file
         if number not in self._cut:
-            self._cut[number] = file.read_bytes()
-            write_config(msgspec.structs.replace(read_config(file), neighbours=()), file)
+            config = read_config(file)
+            self._cut[number] = config.neighbours
+            write_config(msgspec.structs.replace(config, neighbours=()), file)
             self._signal(number, signal.SIGHUP)
 
     def heal(self, number: int) -> None:
         """Give an agent that is cut off its neighbours back."""
         file = self.member(number).file
         if number in self._cut:
-            file.write_bytes(self._cut.pop(number))
+            write_config(msgspec.structs.replace(read_config(file), neighbours=self._cut.pop(number)), file)
             self._signal(number, signal.SIGHUP)
 
     @property
@@ -146,8 +151,40 @@ class Network:
     def set_attack(self, attack: str) -> None:
         """Change the attack; liars use it from their next report on."""
         _check_attack(attack)
-        self._plan = msgspec.structs.replace(self._plan, attack=attack)
-        write_plan(self._plan, self.deployment.directory / PLAN)
+        self._agree(msgspec.structs.replace(self._plan, attack=attack))
+
+    def lies(self, number: int) -> bool:
+        """Whether an agent lies."""
+        return self.member(number).number in self._liars
+
+    def turn(self, number: int) -> None:
+        """Turn an honest agent into a liar, or a liar honest; its process starts anew with the same key and data."""
+        member = self.member(number)
+        if self._liars == {m.number for m in self.members} - {number}:
+            raise BadInput(f"agent {number} is the last honest one; allowed: any other")
+        self._liars ^= {number}
+        self._agree(with_liars(self.deployment.plan, self._plan.attack, self._liars))
+        self._configure(member)
+        self.restart(number)
+
+    def set_equivocators(self, equivocators: str) -> None:
+        """What honest nodes do from now on with neighbours that are proven to lie: expel or keep."""
+        check_equivocators(equivocators)
+        self.equivocators = equivocators
+        for member in self.members:
+            self._configure(member)
+            if self.state(member.number) in ("up", "cut off"):
+                self._signal(member.number, signal.SIGHUP)
+
+    def _configure(self, member: Member) -> None:
+        """Write into an agent's settings what becomes of proven liars; liars stay together."""
+        what = cast(Equivocators, "keep" if member.number in self._liars else self.equivocators)
+        write_config(msgspec.structs.replace(read_config(member.file), equivocators=what), member.file)
+
+    def _agree(self, plan: AttackPlan) -> None:
+        self._plan = plan
+        write_plan(plan, self.deployment.directory / PLAN)
+        self.on_plan(plan)
 
     def _compile(self) -> None:
         """Compile what all processes then load from the cache."""
@@ -160,7 +197,7 @@ class Network:
 
     def _spawn(self, member: Member) -> None:
         command = [sys.executable, "-m", "byzmab.testbed.die_with_parent", "byzmab.cli.main", "node", str(member.file)]
-        if member.lies:
+        if member.number in self._liars:
             command += ["--attack-plan", str(self.deployment.directory / PLAN)]
         with (member.directory / "log").open("ab") as log:
             self._processes[member.number] = subprocess.Popen(

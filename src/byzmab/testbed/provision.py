@@ -123,11 +123,16 @@ def _check(experiment: Experiment, options: Options) -> None:
             raise BadInput(f"{name} {getattr(experiment, name)!r} is not what nodes do; allowed: {allowed}")
     if experiment.parts.tell.rounds > 1:
         raise BadInput(f"tell {experiment.tell!r} is not what nodes do; allowed: every, or growth:d with a share d")
-    if options.equivocators not in EQUIVOCATORS:
-        raise BadInput(f"equivocators {options.equivocators!r} is not allowed; allowed: {' or '.join(EQUIVOCATORS)}")
+    check_equivocators(options.equivocators)
     most = LAST_PORT - 2 * agents
     if options.base_port is not None and not 1024 <= options.base_port <= most:
         raise BadInput(f"base port {options.base_port} is not allowed; allowed: 1024 to {most} for {agents} agents")
+
+
+def check_equivocators(wanted: str) -> None:
+    """BadInput unless nodes know what to do so."""
+    if wanted not in EQUIVOCATORS:
+        raise BadInput(f"equivocators {wanted!r} is not allowed; allowed: {' or '.join(EQUIVOCATORS)}")
 
 
 def draw_means(experiment: Experiment) -> tuple[float, ...]:
@@ -140,13 +145,15 @@ def draw_means(experiment: Experiment) -> tuple[float, ...]:
 
 
 def draw_graph(graph: Graph, agents: int, byzantine: int, seed: int) -> tuple[tuple[int, ...], ...]:
-    """Whom each agent hears, drawn as in the first run of a simulation with this seed."""
+    """Whom each agent hears, drawn as in the first run of a simulation; only random ones are compiled."""
     key = draws.key_of(seed, 0, draws.GRAPH)
     params, out = np.array(graph.params, np.float64), np.zeros(agents, np.int64)
     neighbours = type(graph).neighbours
+    if not graph.random:  # what draws is for compiled code: plain Python has no 64-bit words
+        neighbours = neighbours.py_func
     listed = []
     for receiver in range(agents):
-        rng = np.array([draws.key_within(key, 0, receiver)])
+        rng = np.array([draws.key_within(key, 0, receiver) if graph.random else 0], np.uint64)
         count = neighbours(receiver, agents, byzantine, params, rng, out)
         listed.append(tuple(out[:count].tolist()))
     return tuple(listed)

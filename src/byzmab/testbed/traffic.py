@@ -1,53 +1,29 @@
 """An application with known true means for every node of a testbed, and the regret of each node's decisions.
 
-Beside each node stands its solo counterpart: an agent that hears nobody, decides as often, and is fed the same
-rewards, pull by pull of each arm.
+Beside each node stand two shadows, which decide as often and are fed the same rewards, pull by pull of each arm: its
+solo counterpart, which hears nobody, and a believer, which averages all it is told.
 """
 
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Self, TypeVar
 
-from byzmab.core import draws
 from byzmab.core.agent import Agent
 from byzmab.core.errors import BadInput
 from byzmab.node.client import Client, NodeError
+from byzmab.testbed.believers import Believers
 from byzmab.testbed.network import Network
 from byzmab.testbed.provision import Member
+from byzmab.testbed.rewards import RewardStream
 
 TIMEOUT = 5.0  # seconds for an answer
 PAUSE = 0.2  # seconds before a node that could not be reached is asked again
 BEHIND = 1.0  # seconds; what is missed beyond that is not made up for
 MOST_PER_SECOND = 10_000.0
+REGRETS = ("regret", "solo_regret", "believer_regret")
 Answer = TypeVar("Answer")
-
-
-class RewardStream:
-    """The rewards of one agent, each a function of arm and pull, and the regret of the pulls taken."""
-
-    def __init__(self, means: tuple[float, ...], seed: int, agent: int) -> None:
-        key = draws.key_of(seed, 0, draws.REWARD)  # as in the first run of a simulation
-        self._keys = [draws.key_within(key, agent, arm) for arm in range(len(means))]
-        self._means = means
-        self.pulls = [0] * len(means)
-
-    def peek(self, arm: int) -> float:
-        """The reward of the next pull of an arm."""
-        return float(draws.unit(draws.key_within(self._keys[arm], self.pulls[arm])) < self._means[arm])
-
-    def pull(self, arm: int) -> float:
-        """Take the reward of the next pull of an arm."""
-        value = self.peek(arm)
-        self.pulls[arm] += 1
-        return value
-
-    @property
-    def regret(self) -> float:
-        """Σ of μ* − μ over the pulls; as in the simulator, the first one of each arm is not counted."""
-        best = max(self._means)
-        return sum((best - mean) * max(0, count - 1) for mean, count in zip(self._means, self.pulls, strict=True))
 
 
 class _Ended(Exception):
@@ -57,7 +33,8 @@ class _Ended(Exception):
 class Application:
     """Asks one node for arms and tells it the rewards; a failed request is repeated with the same event id."""
 
-    def __init__(self, network: Network, member: Member, rate: float) -> None:
+    def __init__(self, network: Network, member: Member, rate: float, believers: Believers | None = None) -> None:
+        self._believers = believers
         plan, policy = network.deployment.plan, network.deployment.policy
         self.member, self._rate = member, rate
         self._client = Client(member.url, timeout=TIMEOUT, retries=0)
@@ -80,7 +57,7 @@ class Application:
         self._client.close()
 
     def decide(self) -> None:
-        """Make one decision with the node, and one with its solo counterpart."""
+        """Make one decision with the node, and one with each of its shadows."""
         event = f"decision-{self.decisions + 1}"
         arm = self._indices[self._insist(lambda: self._client.select(event)).arm]
         value = self.rewards.peek(arm)
@@ -88,6 +65,8 @@ class Application:
         self.rewards.pull(arm)
         alone = self._solo.select()
         self._solo.reward(alone, self.solo_rewards.pull(int(alone)))
+        if self._believers is not None:
+            self._believers.decide(self.member.number - 1)
         self.decisions += 1
 
     def _insist(self, ask: Callable[[], Answer]) -> Answer:
@@ -116,7 +95,10 @@ class Traffic:
         if not 0.0 < rate <= MOST_PER_SECOND:
             raise BadInput(f"traffic {rate!r} is not allowed; allowed: above 0, at most {MOST_PER_SECOND:g} per second")
         self._network = network
-        self.applications = [Application(network, member, rate) for member in network.members]
+        deployment = network.deployment
+        self.believers = Believers(deployment.plan, deployment.policy, deployment.options.report_every)
+        network.on_plan = self.believers.use
+        self.applications = [Application(network, member, rate, self.believers) for member in network.members]
         self._began = time.monotonic()
         self._seconds: float | None = None
 
@@ -150,31 +132,36 @@ class Traffic:
             "attack": self._network.attack,
             "truths": list(self._network.deployment.plan.truths),
             "decisions": sum(row["decisions"] for row in rows),
-            "regret": {name: _mean([row[name] for row in honest]) for name in ("regret", "solo_regret")},
+            "regret": {name: _mean([row[name] for row in honest]) for name in REGRETS},
             "agents": rows,
         }
 
     def _row(self, application: Application) -> dict[str, Any]:
-        member = application.member
+        member, network = application.member, self._network
         refusals: Counter[str] = Counter()
         evidence, expelled = [], []
+        fates: dict[str, str] = {}
         for peer in self._peers(member):
             refusals.update(peer.refusals)
             evidence += [{"against": peer.name, "kind": str(piece.kind)} for piece in peer.evidence]
             expelled += [peer.name] if peer.expelled else []
+            if peer.hears:
+                fates[peer.name] = "expelled" if peer.expelled else _most_frequent(peer.fates.values())
         return {
             "agent": member.number,
             "name": member.name,
             "url": member.url,
-            "lies": member.lies,
-            "state": self._network.state(member.number),
+            "lies": network.lies(member.number),
+            "state": network.state(member.number),
             "decisions": application.decisions,
             "failures": application.failures,
             "regret": application.rewards.regret,
             "solo_regret": application.solo_rewards.regret,
+            "believer_regret": self.believers.rewards[member.number - 1].regret,
             "refusals": dict(refusals),
             "evidence": evidence,
             "expelled": expelled,
+            "fates": fates,
         }
 
     def _peers(self, member: Member) -> list[Any]:
@@ -185,6 +172,12 @@ class Traffic:
                 return client.peers()
         except NodeError:
             return []
+
+
+def _most_frequent(fates: Iterable[str]) -> str:
+    """What became of a neighbour's newest report on most arms."""
+    found = Counter(map(str, fates)).most_common(1)
+    return found[0][0] if found else "silent"
 
 
 def _mean(values: list[float]) -> float | None:

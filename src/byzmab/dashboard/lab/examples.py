@@ -3,6 +3,7 @@
 from importlib import resources
 from typing import Any
 
+from byzmab.core import recommended
 from byzmab.dashboard.lab.setup import texts_of
 from byzmab.paper.figures import IDS, read_figure
 from byzmab.simulation.files import read_experiment
@@ -33,6 +34,6 @@ def _story(name: str, title: str) -> Example:
         experiment = read_experiment(path)
     setups = [
         {"label": f"{name}, {filter}", "settings": texts_of(experiment.but(filter=filter))}
-        for filter in ("trimmed", "mean")
+        for filter in ("trimmed", "mean", recommended.FILTER)
     ]
     return {"name": name, "title": title, "from": "Real numbers", "setups": setups}

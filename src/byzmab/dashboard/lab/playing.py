@@ -1,10 +1,14 @@
-"""Playing an experiment for a page: all runs side by side, block by block, with an update after each block."""
+"""Playing an experiment for a page: all runs side by side, block by block, with an update after each block.
+
+Beside it the same agents play alone: the same policy and the same luck, so that what is saved is paired, run by run.
+"""
 
 import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,17 +21,30 @@ from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import REPORT_BYTES_PER_ARM
 from byzmab.simulation.single_run import Run, grid_of
 from byzmab.simulation.spread import Stopped
+from byzmab.simulation.statistics import saved_interval
 
 FRAMES = 50  # of a whole run: to call compiled code takes a fifth of a millisecond, and each run is called once a frame
+QUICK_FRAMES = 12  # where it is to be over in a moment, and nobody asks for fates and bound
 Update = dict[str, Any]  # of the page's curves
 
 
 class Playing:
-    """An experiment being played, beside the same agents alone; `stop` ends it within a block."""
+    """An experiment being played, beside the same agents alone; `stop` ends it within a block.
 
-    def __init__(self, experiment: Experiment) -> None:
-        self.experiment = experiment
+    A quick one has fewer updates, without the fates of reports and the bound.
+    """
+
+    def __init__(self, experiment: Experiment, quick: bool = False) -> None:
+        self.experiment, self._quick = experiment, quick
         self._stop = threading.Event()
+        self._stages: list[list[Run]] = []  # all runs of it, and of its agents alone
+        self._sampled: SampledRun | None = None
+
+    def prepare(self) -> None:
+        """Set up all runs; what was never played on this machine is compiled here."""
+        runs = range(self.experiment.runs)
+        self._stages = [[Run(each, run) for run in runs] for each in (self.experiment, alone(self.experiment))]
+        self._sampled = None if self._quick else SampledRun(self.experiment)
 
     def stop(self) -> None:
         """Have `updates` end within a block."""
@@ -35,36 +52,41 @@ class Playing:
 
     def updates(self) -> Iterator[Update]:
         """Play; yield after each block what is new since the one before. Ends early when stopped."""
-        experiment, began = self.experiment, time.perf_counter()
-        runs = range(experiment.runs)
-        others = alone(experiment)
-        stages, solo = ([Run(each, run) for run in runs] for each in (experiment, others))
-        sampled = SampledRun(experiment)
-        grid = grid_of(experiment.horizon, experiment.record)
-        rounds, done = -(-experiment.horizon // FRAMES), 0
+        if not self._stages:
+            self.prepare()
+        horizon, began = self.experiment.horizon, time.perf_counter()
+        rounds, done = -(-horizon // (QUICK_FRAMES if self._quick else FRAMES)), 0
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            while done < experiment.horizon and not self._stop.is_set():
-                before, done = done, min(done + rounds, experiment.horizon)
+            while done < horizon and not self._stop.is_set():
+                before, done = done, min(done + rounds, horizon)
                 try:
-                    list(pool.map(lambda stage, until=done: self._play(stage, until), [*stages, *solo]))
-                    self._play(sampled, done)  # plain Python, which beside the others would keep them waiting
+                    list(pool.map(lambda stage, until=done: self._play(stage, until), chain(*self._stages)))
+                    if self._sampled is not None:
+                        self._play(self._sampled, done)  # plain Python, which beside the others would keep them waiting
                 except Stopped:
                     return
-                new = slice(*np.searchsorted(grid, (before, done), "right"))
-                yield {
-                    "done": done,
-                    "rounds": grid[new].tolist(),
-                    "regret": _spread(stages, new),
-                    "solo": _spread(solo, new),
-                    "bound": sampled.bound[new],
-                    "shares": self._shares(stages, done),
-                    "messages": float(np.mean([stage.state.record["messages"] for stage in stages])),
-                    "bytes": REPORT_BYTES_PER_ARM
-                    * float(np.mean([stage.state.record["arms_told"] for stage in stages])),
-                    "fates": sampled.counts(),
-                    "looked": sampled.looked,
-                    "seconds": time.perf_counter() - began,
-                }
+                seconds = time.perf_counter() - began
+                yield {**self._update(before, done), "seconds": seconds, "left": seconds * (horizon / done - 1.0)}
+
+    def _update(self, before: int, done: int) -> Update:
+        """What is new since round `before`."""
+        (stages, solo), sampled = self._stages, self._sampled
+        grid = grid_of(self.experiment.horizon, self.experiment.record)
+        first, end = (int(index) for index in np.searchsorted(grid, (before, done), "right"))
+        new = slice(first, end)
+        return {
+            "done": done,
+            "rounds": grid[new].tolist(),
+            "regret": _spread(stages, new),
+            "solo": _spread(solo, new),
+            "saved": _saved(stages, solo, end - 1),
+            "bound": [] if sampled is None else sampled.bound[new],
+            "shares": self._shares(stages, done),
+            "messages": float(np.mean([stage.state.record["messages"] for stage in stages])),
+            "bytes": REPORT_BYTES_PER_ARM * float(np.mean([stage.state.record["arms_told"] for stage in stages])),
+            "fates": [] if sampled is None else sampled.counts(),
+            "looked": 0 if sampled is None else sampled.looked,
+        }
 
     def _play(self, stage: Run | SampledRun, until: int) -> None:
         if self._stop.is_set():
@@ -87,14 +109,31 @@ def announce(experiment: Experiment) -> dict[str, Any]:
         "arms": parts.arms,
         "horizon": experiment.horizon,
         "runs": experiment.runs,
+        "policy": experiment.settings()["policy"],
         "solo": repr(alone(experiment)),  # equal for set-ups whose solo curves are the same
         "bound": "" if missing else bound,
         "no_bound": missing,
     }
 
 
+def _regret(stages: Sequence[Run], when: int | slice) -> Floats:
+    """The normal agents' average regret on the grid, by run."""
+    return np.array([stage.state["regret"][:, when].mean(axis=0) for stage in stages])
+
+
+def _saved(stages: Sequence[Run], solo: Sequence[Run], last: int) -> dict[str, float | None] | None:
+    """The share of the regret alone that is saved, with its paired interval; None before anything is lost."""
+    found = saved_interval(_regret(stages, last), _regret(solo, last)) if last >= 0 else None
+    return None if found is None else {name: _finite(value) for name, value in found._asdict().items()}
+
+
+def _finite(value: float) -> float | None:
+    """A number that JSON can hold: an interval of one run has no end."""
+    return float(value) if np.isfinite(value) else None
+
+
 def _spread(stages: Sequence[Run], new: slice) -> dict[str, list[float] | None]:
     """Mean and standard deviation over runs of the normal agents' average regret."""
-    values: Floats = np.array([stage.state["regret"][:, new].mean(axis=0) for stage in stages])
+    values = _regret(stages, new)
     std = values.std(axis=0, ddof=1).round(3).tolist() if len(stages) > 1 else None
     return {"mean": values.mean(axis=0).round(3).tolist(), "std": std}

@@ -6,11 +6,14 @@ import numpy as np
 
 from byzmab.core.draws import fold
 from byzmab.core.errors import BadInput
+from byzmab.core.filters import FILTERS
 from byzmab.core.filters.fates import Fate
 from byzmab.core.liars import f_for
-from byzmab.core.report import Belief, Floats, Integers, Words
+from byzmab.core.report import Belief, Floats, Heard, Integers, Words
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
+
+EVERYONE = FILTERS.resolve("mean")  # the counterfactual
 
 
 class RoundView(NamedTuple):
@@ -99,6 +102,37 @@ def index_of(experiment: Experiment, view: RoundView, agent: int) -> Floats | No
     return policy.explain(belief, view.time, np.array(policy.params), rng)
 
 
+def believing_everyone(experiment: Experiment, view: RoundView, agent: int) -> dict[str, Any]:
+    """What an agent would have held true, and pulled, had it averaged every consistent report."""
+    reports, mine = slice(view.starts[agent], view.starts[agent + 1]), EVERYONE.params
+    kappa = float(view.kappas[agent])
+    columns = []
+    for arm in range(experiment.parts.arms):
+        own, told = float(view.pulls[agent, arm]), view.told_pulls[reports, arm]
+        used = (told > 0.0) & (kappa * told >= own)
+        heard = Heard(
+            told[used],
+            view.told_means[reports, arm][used],
+            own,
+            float(view.means[agent, arm]),
+            0,
+            kappa,
+            view.time,
+            0,
+            np.array(mine),
+        )
+        columns.append(EVERYONE.believe(heard))
+    belief, policy = Belief(*np.array(columns).T.copy()), experiment.parts.policy
+    luck = [np.array([fold(view.policy_keys[agent], view.time)], np.uint64) for _ in range(2)]
+    index = policy.explain(belief, view.time, np.array(policy.params), luck[0])
+    choice = type(policy).choose(belief, view.time, np.array(policy.params), luck[1])
+    return {
+        "estimates": belief.estimates.tolist(),
+        "index": None if index is None else index.tolist(),
+        "choice": int(choice) + 1,
+    }
+
+
 def view_round(experiment: Experiment, run: int, round: int) -> RoundView:
     """The view of a round, run and round numbered from 1; within an epoch, of the round with the decision."""
     if experiment.parts.baseline is not None:
@@ -106,7 +140,7 @@ def view_round(experiment: Experiment, run: int, round: int) -> RoundView:
     for name, value, most in (("run", run, experiment.runs), ("round", round, experiment.horizon)):
         if not 1 <= value <= most:
             raise BadInput(f"{name} {value} does not exist; allowed: 1 to {most}")
-    stage = Run(experiment, run - 1)
+    stage = Run(experiment, run - 1, dense=False)  # the dense path lists no honest reports
     stage.advance((round - 1) // experiment.epoch * experiment.epoch)
     return play_round(stage)
 
@@ -128,7 +162,9 @@ def step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, 
         "time": view.time,
         "f": f_of(experiment, view, me),
         "kappa": float(view.kappas[me]),
+        "filter": experiment.settings()["filter"],
         "consistency": parts.filter.consistency,
+        "trims": parts.filter.trims,
         "worth": parts.policy.worth,
         "formula": (type(parts.policy).__doc__ or "").partition("\n")[0],
         "truths": view.true_means.tolist(),
@@ -148,4 +184,5 @@ def step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, 
         **{name: numbers[me].tolist() for name, numbers in view.belief._asdict().items()},
         "index": None if index is None else index.tolist(),
         "choice": int(view.choices[me]) + 1,
+        "everyone": believing_everyone(experiment, view, me),
     }

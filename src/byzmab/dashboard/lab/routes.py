@@ -1,10 +1,15 @@
-"""The lab's routes: the page, what it offers, and set-ups checked, played and stepped through."""
+"""The lab's routes: the page, what it offers, and set-ups checked, played and stepped through.
+
+Importing the simulator compiles for some ten seconds the first time. So the page is served before: when it first asks
+something, a thread imports the lab's desk, and questions wait for it.
+"""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from functools import cache
-from typing import Any
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from litestar import Litestar, Request, Response, get, post
@@ -12,23 +17,29 @@ from litestar.exceptions import HTTPException
 from litestar.params import JSONBody
 from litestar.response import File, ServerSentEvent, ServerSentEventMessage
 
+from byzmab.core.compiler import watching_compilation
 from byzmab.core.errors import BadInput
-from byzmab.dashboard.lab.examples import examples
-from byzmab.dashboard.lab.playing import Playing, announce
-from byzmab.dashboard.lab.round_view import step
-from byzmab.dashboard.lab.setup import describe, first_view, read_setup, usual
+from byzmab.dashboard.lab.seats import Busy
 from byzmab.dashboard.pages import make_site, page
-from byzmab.simulation.catalogue import catalogue
-from byzmab.simulation.experiment import PLUGINS
 from byzmab.simulation.settings import ABOUT
 
-AT_ONCE = 3  # experiments played at the same time
+if TYPE_CHECKING:
+    from byzmab.dashboard.lab.desk import Desk
+
+LOOK = 0.05  # seconds between two looks whether the desk is open
+Answer = TypeVar("Answer")
 
 
 class Setup(msgspec.Struct, forbid_unknown_fields=True):
     """A set-up as the page sends it: the settings that are given, as text."""
 
     settings: dict[str, str]
+
+
+class Game(Setup, forbid_unknown_fields=True):
+    """A set-up to play; a quick game has fewer updates, without fates and bound."""
+
+    quick: bool = False
 
 
 class Step(Setup, forbid_unknown_fields=True):
@@ -46,12 +57,8 @@ class SetupProblem(msgspec.Struct):
     setting: str | None = None
 
 
-class Busy(Exception):
-    """Too much is being played already."""
-
-
 def _problem(error: BadInput) -> SetupProblem:
-    first = str(error).partition(" ")[0]
+    first = str(error).partition(" ")[0].rstrip(":")
     return SetupProblem(str(error), first if first in ABOUT else None)
 
 
@@ -67,69 +74,97 @@ def _wrong(_: Request[Any, Any, Any], error: HTTPException) -> Response[SetupPro
     return Response(SetupProblem(error.detail), status_code=error.status_code)
 
 
-@cache
-def _menu() -> bytes:
-    """All that can be chosen, as JSON."""
-    kinds = {kind: entries for kind, entries in catalogue().items() if kind != "graph"}
-    kinds["graph"] = {name: entry for name, entry in catalogue()["graph"].items() if name in PLUGINS["graph"].entries}
-    return json.dumps(
-        {"about": ABOUT, "usual": usual(), "first": first_view(), "kinds": kinds, "examples": examples()}
-    ).encode()
+class Opening:
+    """The desk, imported by a thread when the page first asks something, and what is compiled meanwhile."""
+
+    def __init__(self) -> None:
+        self._opened = threading.Event()
+        self._compiled: list[str] = []
+        self._desk: Desk | None = None
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._open, name="opening the lab", daemon=True)
+
+    def _open(self) -> None:
+        try:
+            with watching_compilation(self._compiled.append):
+                from byzmab.dashboard.lab.desk import Desk, menu
+
+                menu()
+                self._desk = Desk()
+        except BaseException as error:
+            self._failure = error
+        finally:
+            self._opened.set()
+
+    def progress(self) -> dict[str, Any]:
+        """Whether it is open, and how many functions were compiled for it."""
+        return {"open": self._opened.is_set(), "compiled": len(self._compiled)}
+
+    async def desk(self) -> "Desk":
+        """The desk, opened by the first who asks. No thread waits for it, which would keep the server from ending."""
+        if self._thread.ident is None:
+            self._thread.start()
+        while not self._opened.is_set():
+            await asyncio.sleep(LOOK)
+        if self._desk is None:
+            raise RuntimeError("the lab could not be opened") from self._failure
+        return self._desk
+
+    async def ask(self, question: "Callable[[Desk], Answer]") -> Answer:
+        """The answer to a question, from a thread."""
+        return await asyncio.to_thread(question, await self.desk())
+
+
+def _menu(_: "Desk") -> bytes:
+    from byzmab.dashboard.lab.desk import menu
+
+    return menu()
 
 
 def make_app() -> Litestar:
     """The lab's application."""
-    playing: set[Playing] = set()
+    opening, looking = Opening(), asyncio.Lock()
 
     @get("/")
     async def lab_page() -> File:
         return page("lab.html")
 
+    @get("/lab/progress")
+    async def progress() -> dict[str, Any]:
+        """Whether the lab is open, and how many functions were compiled so far."""
+        return opening.progress()
+
     @get("/lab/menu", media_type="application/json")
     async def menu() -> bytes:
-        """Settings, what they mean, what they are if not given, names and examples."""
-        return await asyncio.to_thread(_menu)
+        """Settings, what they mean, what they are if not given, names, examples and the story."""
+        return await opening.ask(_menu)
 
     @post("/lab/check", status_code=200)
     async def check(data: JSONBody[Setup]) -> dict[str, Any]:
         """Describe a set-up before it is played, or say what is wrong with it; the status is 200 in both cases."""
         try:
-            return await asyncio.to_thread(lambda: describe(read_setup(data.settings)))
+            return await opening.ask(lambda desk: desk.check(data.settings))
         except BadInput as error:
             return {"problem": _problem(error)}
 
     @post("/lab/run", status_code=200)
-    async def run(data: JSONBody[Setup]) -> ServerSentEvent:
-        """Server-sent events: `begin`, a `frame` per block of rounds, `end`; whoever hangs up, cancels."""
-        experiment = await asyncio.to_thread(read_setup, data.settings)
-        if len(playing) >= AT_ONCE:
-            raise Busy(f"{AT_ONCE} experiments are being played already; wait for one to end, or cancel it")
-        return ServerSentEvent(_messages(Playing(experiment), playing))
+    async def run(data: JSONBody[Game]) -> ServerSentEvent:
+        """Server-sent events: `begin`, `compiling`, a `frame` per block of rounds, `end`; who hangs up, cancels."""
+        game = await opening.ask(lambda desk: desk.read(data.settings, data.quick))
+        return ServerSentEvent(_messages((await opening.desk()).play(game)))
 
     @post("/lab/step", status_code=200)
     async def look_into(data: JSONBody[Step]) -> dict[str, Any]:
         """One round of one agent."""
-        return await asyncio.to_thread(lambda: step(read_setup(data.settings), data.run, data.round, data.agent))
+        async with looking:  # one at a time, as a late round takes a whole run
+            return await opening.ask(lambda desk: desk.look_into(data.settings, data.run, data.round, data.agent))
 
     handlers = {BadInput: _refusal, Busy: _busy, HTTPException: _wrong}
-    return make_site([lab_page, menu, check, run, look_into], handlers)
+    return make_site([lab_page, progress, menu, check, run, look_into], handlers)
 
 
-async def _messages(game: Playing, playing: set[Playing]) -> AsyncIterator[ServerSentEventMessage]:
-    """Yield the events of an experiment while it is played; closing the stream stops it."""
-    playing.add(game)
-    try:
-        yield _message("begin", await asyncio.to_thread(announce, game.experiment))
-        updates = game.updates()
-        while (update := await asyncio.to_thread(next, updates, None)) is not None:
-            yield _message("frame", update)
-        yield _message("end", {})
-    except BadInput as error:
-        yield _message("trouble", {"detail": str(error)})
-    finally:
-        game.stop()
-        playing.discard(game)
-
-
-def _message(name: str, data: Mapping[str, Any]) -> ServerSentEventMessage:
-    return ServerSentEventMessage(data=json.dumps(data), event=name)
+async def _messages(events: AsyncGenerator[tuple[str, Mapping[str, Any]]]) -> AsyncIterator[ServerSentEventMessage]:
+    """The events as the browser reads them; whoever hangs up ends them."""
+    async with aclosing(events):
+        async for name, data in events:
+            yield ServerSentEventMessage(data=json.dumps(data), event=name)

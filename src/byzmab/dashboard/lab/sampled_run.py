@@ -21,7 +21,8 @@ class SampledRun:
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
-        self.stage = (Run if why_no_bound(experiment) else WidthRun)(experiment, 0)
+        kind = Run if why_no_bound(experiment) else WidthRun
+        self.stage = kind(experiment, 0, dense=False)  # the dense path lists no honest reports
         self.samples = sample_rounds(experiment)
         self.fates = [Counter[Fate]() for _ in range(experiment.parts.agents)]  # of the reports that each told
         self.looked = 0

@@ -7,15 +7,16 @@ from typing import Any
 from byzmab.core import recommended
 from byzmab.core.errors import BadInput, unknown
 from byzmab.core.liars import f_as_given
+from byzmab.dashboard.lab.work import check_work, seconds_of
 from byzmab.simulation.assumptions import too_few_neighbours, too_many_liars
 from byzmab.simulation.experiment import PLUGINS, Experiment
 from byzmab.simulation.files import to_toml
 from byzmab.simulation.run import COMFORTABLE_BYTES
 from byzmab.simulation.settings import ABOUT, from_text, to_text
-from byzmab.simulation.single_run import Run, bytes_of
+from byzmab.simulation.single_run import bytes_of
+from byzmab.testbed.provision import draw_graph
 
 MOST = {"agents": 60, "arms": 50, "runs": 500, "record": 1000}  # that a page can show
-MOST_DECISIONS = 300_000_000  # a minute or so
 ELSEWHERE = "byzmab simulate has no such limit"
 Texts = Mapping[str, str]  # setting → its text, as a flag would hold it
 
@@ -48,15 +49,9 @@ def _check_counts(counts: Mapping[str, int]) -> None:
 
 
 def _check_size(experiment: Experiment) -> None:
-    parts, runs, horizon = experiment.parts, experiment.runs, experiment.horizon
+    parts, runs = experiment.parts, experiment.runs
     _check_counts({"agents": parts.agents, "arms": parts.arms})
-    decisions = runs * parts.agents * horizon
-    if decisions > MOST_DECISIONS:
-        most = MOST_DECISIONS // (runs * parts.agents)
-        raise BadInput(
-            f"horizon {horizon} of {runs} runs and {parts.agents} agents makes {decisions / 1e6:.0f} million choices; "
-            f"allowed in the lab: up to {most}; {ELSEWHERE}"
-        )
+    check_work(experiment, ELSEWHERE)
     need = bytes_of(experiment) * runs
     if need > COMFORTABLE_BYTES:
         raise BadInput(
@@ -106,6 +101,7 @@ def describe(experiment: Experiment) -> dict[str, Any]:
         "steps": parts.baseline is None,
         "random_graph": parts.graph.random,
         "edges": edges_of(experiment),
+        "work": seconds_of(experiment),
         "warning": too_many_liars(experiment) or too_few_neighbours(experiment),
         "toml": to_toml(experiment),
         "command": command_of(experiment),
@@ -114,13 +110,6 @@ def describe(experiment: Experiment) -> dict[str, Any]:
 
 def edges_of(experiment: Experiment) -> list[tuple[int, int]]:
     """The edges (teller, hearer), agents numbered from 1, as they are drawn in the first round of the first run."""
-    plain = {"filter": "mean", "policy": "greedy", "attack": "none", "algorithm": Experiment.algorithm}
-    at_once = {"memory": 0, "subset": None, "epoch": 1, "delay": 0, "tell": Experiment.tell, "horizon": 1, "runs": 1}
-    stage = Run(experiment.but(**plain, **at_once), 0)
-    stage.advance(1)
-    starts, graph = stage.state["graph_starts"].tolist(), stage.state["graph"].tolist()
-    return [
-        (graph[edge] + 1, hearer + 1)
-        for hearer in range(len(starts) - 1)
-        for edge in range(starts[hearer], starts[hearer + 1])
-    ]
+    parts = experiment.parts
+    heard = draw_graph(parts.graph, parts.agents, experiment.byzantine, experiment.seed)
+    return [(teller + 1, hearer + 1) for hearer, tellers in enumerate(heard) for teller in tellers]

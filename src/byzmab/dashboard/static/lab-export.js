@@ -17,7 +17,8 @@ export function toCsv(setups, played) {
   return `${rows.join("\n")}\n`;
 }
 
-export function wireExports(setups, results) {
+// `current()` gives what the server says of the form as it is now, or throws what is wrong with it.
+export function wireExports(setups, results, current) {
   const say = (text) => { by("export-status").textContent = text; };
   async function copy(text, what) {
     try {
@@ -28,8 +29,15 @@ export function wireExports(setups, results) {
     }
   }
   by("copy-link").addEventListener("click", () => copy(location.href, "Link"));
-  by("copy-command").addEventListener("click", () => copy(by("command").textContent, "Command"));
-  by("save-toml").addEventListener("click", () => { save(by("toml").textContent, "application/toml", "experiment.toml"); say("experiment.toml saved."); });
+  async function withCurrent(what, use) {
+    try {
+      use(await current());
+    } catch (error) {
+      say(`There is no ${what} for what is in the form: ${error.message}`);
+    }
+  }
+  by("copy-command").addEventListener("click", () => withCurrent("command", (info) => copy(info.command, "Command")));
+  by("save-toml").addEventListener("click", () => withCurrent("file", (info) => { save(info.toml, "application/toml", "experiment.toml"); say("experiment.toml saved."); }));
   by("save-csv").addEventListener("click", () => { save(toCsv(setups, results.played()), "text/csv", "regret.csv"); say("regret.csv saved."); });
   for (const format of ["png", "svg"]) {
     by(`save-${format}`).addEventListener("click", async () => {
@@ -39,7 +47,8 @@ export function wireExports(setups, results) {
   }
 }
 
-export function showExports(info) {
-  by("command").textContent = info.command;
-  by("toml").textContent = info.toml;
+// The command and the file of a set-up; without one, why there is none.
+export function showExports(info, problem = "") {
+  by("command").textContent = info?.command ?? `# ${problem}`;
+  by("toml").textContent = info?.toml ?? `# ${problem}`;
 }

@@ -20,7 +20,7 @@ const CHOICES = ["graph", "attack", "filter", "policy", "algorithm"]; // a name,
 const NUMBERS = ["agents", "byzantine", "horizon", "runs", "memory", "subset", "epoch", "delay", "seed", "record"];
 
 export class Form {
-  // `changed(settings)` is called with the settings that are not as usual, after every edit.
+  // `changed(settings, how)` is called with the settings that are not as usual, after every edit; `how` the address keeps it.
   constructor(box, menu, { changed, renamed }) {
     this.menu = menu;
     this.changed = changed;
@@ -52,7 +52,7 @@ export class Form {
     if (CHOICES.includes(name)) {
       params = make("input", { id: `${id}-params`, "aria-label": `${LABELS[name]}: parameters`, autocomplete: "off", spellcheck: "false", hidden: "" });
       field.append(params);
-      control.addEventListener("change", () => this.suggest(name));
+      control.addEventListener("input", () => this.suggest(name)); // before the box hears of it and reads the form
     }
     field.append(help, error);
     this.controls[name] = { control, params, help, error };
@@ -73,24 +73,22 @@ export class Form {
     return make("div", { class: "drawing span" }, svg, legend, how, make("div", { class: "field" }, make("label", { for: "connect" }, "New edges go"), connect));
   }
 
-  // The example parameters of a name, such as 0.8 of "erdos-renyi:0.8, the probability …".
-  example(kind, name) {
-    const said = this.menu.kinds[kind][name]?.parameters ?? "";
-    return said.startsWith(`${name}:`) ? said.slice(name.length + 1).split(/,\s|\s/)[0] : "";
+  entry(kind) {
+    return this.menu.kinds[kind][this.controls[kind].control.value] ?? { about: "", parameters: "", example: "", is_default: false };
   }
 
+  // A name was chosen: show parameters that go with it, which are then played.
   suggest(kind) {
     const { control, params } = this.controls[kind];
-    if (kind === "graph" && control.value === "edges" && this.shown) params.value = edgesText(this.shown.agents, this.shown.edges).slice(6);
-    else params.value = kind === "graph" ? this.example(kind, control.value) : "";
+    if (kind === "graph" && control.value === "edges" && this.shown) params.value = edgesText(this.shown.agents, this.shown.edges).slice("edges:".length);
+    else params.value = this.entry(kind).example;
     this.showParams(kind);
   }
 
   showParams(kind) {
-    const { control, params, help } = this.controls[kind];
-    const entry = this.menu.kinds[kind][control.value] ?? { about: "", parameters: "" };
+    const { params, help } = this.controls[kind], entry = this.entry(kind);
     params.hidden = !entry.parameters;
-    params.placeholder = this.example(kind, control.value);
+    params.placeholder = entry.example;
     help.textContent = [entry.about, entry.parameters].filter(Boolean).join(" ");
   }
 
@@ -108,7 +106,8 @@ export class Form {
           control.append(make("option", { value: choice }, choice));
           control.value = choice;
         }
-        params.value = rest.join(":");
+        const entry = this.entry(setting);
+        params.value = rest.join(":") || (entry.is_default ? entry.example : "");
         this.showParams(setting);
       } else control.value = ["agents", "f", "subset"].includes(setting) && !(setting in setup.settings) ? "" : text;
     }
@@ -120,15 +119,22 @@ export class Form {
     for (const [name, { control, params }] of Object.entries(this.controls)) {
       let text;
       if (name === "time_varying") text = String(control.checked);
-      else if (params) text = params.hidden || !params.value.trim() ? control.value : `${control.value}:${params.value.trim()}`;
+      else if (params) text = this.textOf(name);
       else text = control.value.trim().replace(/\s*,\s*/g, ",");
       if (text !== "" && text !== this.menu.usual[name]) settings[name] = text;
     }
     return settings;
   }
 
-  edited() {
-    this.changed(this.read());
+  // The text of a choice; parameters that the name has anyway are left out.
+  textOf(kind) {
+    const { control, params } = this.controls[kind], entry = this.entry(kind), given = params.value.trim();
+    const alone = params.hidden || !given || (entry.is_default && given === entry.example);
+    return alone ? control.value : `${control.value}:${given}`;
+  }
+
+  edited(how = "replaceState") {
+    this.changed(this.read(), how);
   }
 
   // Mark the field that is wrong, or none; whether there was such a field.
@@ -163,7 +169,7 @@ export class Form {
         control.value = "edges";
         params.value = edgesText(info.agents, edges).slice("edges:".length);
         this.showParams("graph");
-        this.edited();
+        this.edited("pushState"); // who goes back has the edge again
       },
     });
   }

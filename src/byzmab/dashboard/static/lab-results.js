@@ -4,7 +4,8 @@ import { colour, draw, plain, translucent } from "./charts.js";
 import { by, make } from "./dom.js";
 import { isStale, keyOf } from "./lab-setups.js";
 
-const DASHES = ["solid", "dash", "dashdot", "longdash", "solid", "dash"];
+const DASHES = ["solid", "dash", "dashdot", "longdash", "longdashdot", "6px,4px"]; // none is dotted but alone
+const PAUSE = 40; // ms between two drawings while curves grow
 const SIDE_PAUSE = 400; // ms between two drawings of the smaller charts while curves grow
 const FATES = ["kept", "trimmed", "implausible", "inconsistent", "unused", "silent", "heard"];
 
@@ -22,13 +23,26 @@ export function appendUpdate(result, update) {
   result.last = update;
 }
 
+const percent = (share) => (100 * share).toFixed(0).replace("-", "−");
+
+// What was saved of the regret alone, with its interval.
+export function savedText(saved) {
+  if (!saved) return "–";
+  return saved.low === null ? `${percent(saved.mean)} %` : `${percent(saved.mean)} % (${percent(saved.low)} to ${percent(saved.high)})`;
+}
+
 // The mark of a set-up's curve.
 export function swatchOf(setup) {
   return make("span", { class: "swatch", style: `color: var(--curve-${setup.colour})` });
 }
 
-function band(rounds, mean, std, tint, group) {
+// One standard deviation around the mean; on a log scale only where all of it is above zero.
+function band(rounds, mean, std, tint, group, log) {
   if (!std.length) return [];
+  if (log) {
+    const inside = rounds.map((_, index) => index).filter((index) => mean[index] > std[index]);
+    [rounds, mean, std] = [rounds, mean, std].map((values) => inside.map((index) => values[index]));
+  }
   const edge = { mode: "lines", line: { width: 0 }, hoverinfo: "skip", showlegend: false, legendgroup: group };
   return [
     { ...edge, x: rounds, y: mean.map((value, index) => value + std[index]) },
@@ -37,8 +51,11 @@ function band(rounds, mean, std, tint, group) {
 }
 
 export class Results {
-  constructor(setups) {
+  // `opened(round)` is called when a curve is clicked.
+  constructor(setups, opened) {
     this.setups = setups;
+    this.opened = opened;
+    this.listening = false;
     this.log = false;
     this.drawing = false;
     this.changed = false;
@@ -56,6 +73,7 @@ export class Results {
         await new Promise(requestAnimationFrame);
         this.changed = false;
         await this.drawAll();
+        if (this.growing) await new Promise((resolve) => { setTimeout(resolve, PAUSE); }); // for the page to move in between
       }
     } finally {
       this.drawing = false;
@@ -86,15 +104,15 @@ export class Results {
     for (const setup of played) {
       const { rounds, mean, std, soloMean, soloStd, bound, about } = setup.result;
       if (!solos.has(about.solo)) {
-        const name = solos.size ? `alone, as in ${plain(this.setups.name(setup))}` : "alone";
+        const name = solos.size ? `alone, ${about.policy}, as in ${plain(this.setups.name(setup))}` : "alone";
         solos.add(about.solo);
         const tint = colour("solo");
-        traces.push(...band(rounds, soloMean, soloStd, tint, about.solo));
+        traces.push(...band(rounds, soloMean, soloStd, tint, about.solo, this.log));
         traces.push({ x: rounds, y: soloMean, name, legendgroup: about.solo, mode: "lines", line: { color: tint, dash: "dot", width: 2 } });
         top = Math.max(top, soloMean.at(-1) + (soloStd.at(-1) ?? 0));
       }
       const tint = colour(`curve-${setup.colour}`), name = plain(this.setups.name(setup));
-      traces.push(...band(rounds, mean, std, tint, name));
+      traces.push(...band(rounds, mean, std, tint, name, this.log));
       traces.push({ x: rounds, y: mean, name, legendgroup: name, mode: "lines", line: { color: tint, dash: DASHES[setup.colour], width: 2.4 } });
       top = Math.max(top, mean.at(-1) + (std.at(-1) ?? 0));
       if (bound.length) {
@@ -103,12 +121,21 @@ export class Results {
     }
     const horizon = Math.max(...played.map((setup) => setup.result.about.horizon));
     const narrow = window.innerWidth < 640;
-    await draw(by("plot-regret"), traces, {
+    const box = by("plot-regret");
+    await draw(box, traces, {
       hovermode: "x unified",
       xaxis: { title: { text: "round t" }, range: [0, horizon], hoverformat: "d" },
-      yaxis: this.log ? { type: "log", title: { text: "regret" }, hoverformat: ".1f", dtick: 1, tickformat: "~s" } : { range: [0, (top || 1) * 1.06], title: { text: "regret" }, hoverformat: ".1f" },
+      yaxis: this.log ? { type: "log", title: { text: "regret" }, hoverformat: ".1f", dtick: 1, tickformat: "~g" } : { range: [0, (top || 1) * 1.06], title: { text: "regret" }, hoverformat: ".1f" },
       legend: { orientation: "h", y: narrow ? -0.25 : -0.16, x: 0, font: { color: colour("ink"), size: narrow ? 11 : 12 } },
     });
+    this.listen(box);
+  }
+
+  // A click on a curve opens that round.
+  listen(box) {
+    if (this.listening) return;
+    this.listening = true;
+    box.on("plotly_click", ({ points }) => this.opened(points[0].x));
   }
 
   // In words, what the curves are.
@@ -123,7 +150,7 @@ export class Results {
     const bounds = played.some((setup) => setup.result.bound.length);
     const missing = played.find((setup) => setup.result.about.no_bound);
     const off = bounds && !this.log ? " It lies above this picture: switch to log to see it." : "";
-    caption.textContent = `${bands}Alone: the same agents with the same luck, by UCB1, hearing nobody.`
+    caption.textContent = `${bands}Alone: the same agents with the same policy and luck, hearing nobody. Saved: of the regret alone, with its paired 95 % interval over runs.`
       + (bounds ? ` Bound: the paper's upper bound at τ = T, from the g recorded in the first run.${off}` : "")
       + (missing ? ` No bound for ${this.setups.name(missing)}: ${missing.result.about.no_bound}.` : "");
   }
@@ -134,12 +161,11 @@ export class Results {
     by("plot-regret").setAttribute("aria-label", `Regret by round; in the end: ${said.join("; ")}`);
     document.querySelector("#numbers tbody").replaceChildren(...played.map((setup) => {
       const { mean, std, soloMean, bound, last, complete } = setup.result;
-      const saved = 1 - mean.at(-1) / soloMean.at(-1);
       const megabytes = last.bytes / 1e6;
       const name = this.setups.name(setup) + (complete ? "" : ` (to round ${whole.format(last.done)})`) + (isStale(setup) ? " (set-up changed since)" : "");
       const cells = [
         mean.at(-1).toFixed(1), std.length ? std.at(-1).toFixed(1) : "–", soloMean.at(-1).toFixed(1),
-        soloMean.at(-1) > 0 ? `${(100 * saved).toFixed(0).replace("-", "−")} %` : "–",
+        savedText(last.saved),
         bound.length ? whole.format(bound.at(-1)) : "–", `${whole.format(last.messages)} (${megabytes.toFixed(megabytes < 10 ? 1 : 0)} MB)`,
       ];
       return make("tr", {}, make("td", {}, swatchOf(setup), name), ...cells.map((text) => make("td", {}, text)));

@@ -27,6 +27,9 @@ async function accepted(request) {
 
 const post = (path, data, signal) => accepted(postJson(path, data, signal));
 
+// Whether the lab is open, and how many functions were compiled for it.
+export const getProgress = async () => (await accepted(fetch("/lab/progress"))).json();
+
 export const getMenu = async () => (await accepted(fetch("/lab/menu"))).json();
 
 // What is to be known of a set-up, or a Refusal.
@@ -39,8 +42,9 @@ export async function check(settings, signal) {
 export const lookInto = async (question, signal) => (await post("/lab/step", question, signal)).json();
 
 // Play an experiment: `onEvent(name, data)` is called for each server-sent event; aborting the signal cancels it.
-export async function play(settings, onEvent, signal) {
-  const answer = await post("/lab/run", { settings }, signal);
+// A quick game has fewer updates, without fates and bound.
+export async function play(settings, onEvent, signal, quick = false) {
+  const answer = await post("/lab/run", { settings, quick }, signal);
   let ended = false;
   try {
     for await (const [event, data] of events(answer)) {

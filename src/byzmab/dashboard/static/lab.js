@@ -1,16 +1,19 @@
-// The lab: the bench with its set-ups, the form, runs that grow curves, and the address that holds it all.
+// The lab: the story or the bench, with its set-ups, the form, runs that grow curves, and the address that holds it all.
 
 import { loadPlotly, onTheme } from "./charts.js";
 import { by, make } from "./dom.js";
 import { showExports, wireExports } from "./lab-export.js";
 import { Form } from "./lab-form.js";
 import { appendUpdate, newResult, Results, swatchOf } from "./lab-results.js";
-import { check, getMenu, play } from "./lab-server.js";
+import { check, getMenu, getProgress, play } from "./lab-server.js";
 import { isStale, Setups } from "./lab-setups.js";
 import { Steps } from "./lab-step.js";
+import { drawStoryNetwork, Story } from "./lab-story.js";
 
-const setups = new Setups(), results = new Results(setups), steps = new Steps(setups);
-let form = null, running = null, checking = null, timer = null;
+const LOOK = 400; // ms between two looks at what is compiled before the lab opens
+const NARROW = "(max-width: 62rem)"; // one column: see lab.css
+const setups = new Setups(), steps = new Steps(setups), results = new Results(setups, lookInto);
+let form = null, story = null, running = null, checking = null, timer = null;
 
 // --- the address -------------------------------------------------------------------------------------------
 
@@ -20,9 +23,38 @@ function keepAddress(how = "replaceState") {
 }
 
 function readAddress() {
+  showBuild(Boolean(location.hash));
+  if (!location.hash) return;
   setups.fromFragment(location.hash);
   if (!setups.list.some((setup) => setup.playing)) stop();
   showBench();
+}
+
+// --- story or bench ----------------------------------------------------------------------------------------
+
+function showBuild(wanted) {
+  by("story-view").hidden = wanted;
+  by("build-view").hidden = !wanted;
+  by("to-story").setAttribute("aria-pressed", String(!wanted));
+  by("to-build").setAttribute("aria-pressed", String(wanted));
+  if (!wanted) story.tell();
+}
+
+// From the story to the bench, with what was played; with a round, to look into it.
+function leaveStory(told, round) {
+  setups.load(told.map(({ label, settings }) => ({ label, settings })));
+  told.forEach(({ result }, index) => { setups.list[index].result = result; });
+  keepAddress("pushState");
+  showBuild(true);
+  showBench();
+  run([...setups.list], round === null); // now with fates and bound
+  if (round !== null) lookInto(round);
+}
+
+async function lookInto(round) {
+  setups.here.info ??= await check(setups.here.settings);
+  steps.start(round);
+  by("step-card").scrollIntoView({ block: "start" });
 }
 
 // --- the bench ---------------------------------------------------------------------------------------------
@@ -72,7 +104,7 @@ function ask(wait = 200) {
       by("problem").hidden = true;
       if (setup === setups.here) tellInfo();
     } catch (error) {
-      if (error.name !== "AbortError") refuse(error);
+      if (error.name !== "AbortError" && setup === setups.here) refuse(error);
     }
   }, wait);
 }
@@ -83,6 +115,7 @@ function tellInfo() {
   by("warning").hidden = !info.warning;
   by("warning").textContent = info.warning ?? "";
   showExports(info);
+  if (!running && setups.here.result === null) by("status").textContent = info.work >= 5 ? `About ${Math.round(info.work)} s of work for one core.` : "";
   steps.update();
 }
 
@@ -91,16 +124,18 @@ function refuse(error, focus = false) {
   by("problem").hidden = marked;
   by("problem").textContent = error.message;
   by("warning").hidden = true;
+  showExports(null, error.message);
   if (focus && marked) form.focus(error.setting);
 }
 
 // --- playing -----------------------------------------------------------------------------------------------
 
-async function run(wanted) {
+async function run(wanted, scroll = true) {
   stop();
   const mine = (running = new AbortController());
   by("run").disabled = by("run-all").disabled = true;
   by("cancel").disabled = false;
+  if (scroll && matchMedia(NARROW).matches) by("title-regret").closest(".card").scrollIntoView({ block: "start" });
   try {
     for (const setup of wanted) await runOne(setup, mine.signal);
     by("status").textContent = "Played.";
@@ -133,18 +168,19 @@ async function runOne(setup, signal) {
   }
   const result = newResult(setup.settings), before = setup.result;
   setup.playing = true;
-  by("status").textContent = `${setups.name(setup)}: getting ready; what was never played before is compiled first, some ten seconds.`;
+  by("status").textContent = `${setups.name(setup)}: getting ready …`;
   by("progress").hidden = false;
   by("progress").removeAttribute("value");
   listSetups();
   try {
     await play({ ...setup.settings }, (event, data) => {
       if (event === "begin") result.about = data;
+      else if (event === "compiling") by("status").textContent = `${setups.name(setup)}: compiling, the first time only: ${data.functions} functions …`;
       else if (event === "frame") {
         appendUpdate(result, data);
         setup.result = result;
         by("progress").value = data.done / result.about.horizon;
-        by("status").textContent = `${setups.name(setup)}: round ${data.done} of ${result.about.horizon}, ${data.seconds.toFixed(1)} s`;
+        by("status").textContent = `${setups.name(setup)}: round ${data.done} of ${result.about.horizon}, ${data.seconds.toFixed(1)} s${data.left >= 1 ? `, about ${Math.ceil(data.left)} s left` : ""}`;
         results.render(true);
       } else result.complete = true;
     }, signal);
@@ -173,6 +209,7 @@ function offerExamples(examples) {
     if (!example) return;
     stop();
     setups.load(example.setups);
+    showBuild(true);
     by("example").value = "";
     by("status").textContent = `${example.name}: ${example.title}. Press ${example.setups.length > 1 ? "Run all" : "Run"}.`;
     keepAddress("pushState");
@@ -192,31 +229,55 @@ function wire() {
       results.render();
     });
   }
-  wireExports(setups, results);
+  wireExports(setups, results, () => check(setups.here.settings));
+  by("to-story").addEventListener("click", () => { stop(); history.pushState(null, "", location.pathname); showBuild(false); });
+  by("to-build").addEventListener("click", () => { if (by("build-view").hidden) openFirst(); });
   window.addEventListener("popstate", readAddress);
-  onTheme(() => { results.render(); steps.show(); });
+  onTheme(() => { results.render(); steps.show(); story.show(); });
+}
+
+// The bench with what we recommend.
+function openFirst() {
+  setups.load([{ label: "", settings: form.menu.first }]);
+  keepAddress("pushState");
+  readAddress();
+}
+
+// Say that the lab compiles as long as it does; the story's network is drawn meanwhile.
+async function tellOpening(opened) {
+  drawStoryNetwork(2);
+  const pause = () => new Promise((resolve) => { setTimeout(resolve, LOOK); });
+  for (await pause(); !opened.done; await pause()) {
+    const { compiled } = await getProgress().catch(() => ({ compiled: 0 }));
+    if (!opened.done && compiled) by("tale-status").textContent = `Compiling, the first time only: ${compiled} functions …`;
+  }
 }
 
 async function begin() {
+  const opened = { done: false }, shared = Boolean(location.hash);
+  by("story-view").hidden = shared;
+  by("build-view").hidden = !shared;
+  tellOpening(opened);
+  loadPlotly().catch((error) => refuse(error)); // early, so that the first curve need not wait
   let menu;
   try {
     menu = await getMenu();
   } catch (error) {
+    by("tale-status").textContent = error.message;
     by("fields").replaceChildren(make("p", { class: "note bad span" }, error.message));
     return;
+  } finally {
+    opened.done = true;
   }
   form = new Form(by("fields"), menu, {
-    changed: (settings) => { setups.here.settings = settings; keepAddress(); listSetups(); results.render(); ask(); form.label.placeholder = setups.name(setups.here); },
+    changed: (settings, how) => { setups.here.settings = settings; keepAddress(how); listSetups(); results.render(); ask(); form.label.placeholder = setups.name(setups.here); },
     renamed: (label) => { setups.here.label = label; keepAddress(); listSetups(); results.render(); },
   });
+  story = new Story(menu, leaveStory);
   offerExamples(menu.examples);
   wire();
-  if (!location.hash) { // the first view: what we recommend
-    setups.load([{ label: "", settings: menu.first }]);
-    keepAddress();
-  }
   readAddress();
-  loadPlotly().catch((error) => refuse(error)); // early, so that the first curve need not wait
+  if (shared) run([...setups.list]); // a shared link, or a page loaded again, plays itself
 }
 
 begin();

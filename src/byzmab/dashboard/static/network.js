@@ -13,8 +13,8 @@ function line(a, b, agents, size, attributes) {
   return makeSvg("line", { x1: x1 + dx, y1: y1 + dy, x2: x2 - dx, y2: y2 - dy, ...attributes });
 }
 
-// Draw into an svg. `edges` are [teller, hearer]; `toggle(a, b)` is called when an edge is clicked, or two agents in turn.
-export function drawNetwork(svg, { agents, byzantine, edges, toggle }) {
+// Draw into an svg. `edges` are [teller, hearer]; `toggle(a, b)`, if there is one, is called when an edge is clicked, or two agents in turn.
+export function drawNetwork(svg, { agents, byzantine, edges, toggle = null }) {
   const size = Math.max(5, Math.min(14, (2.2 * RADIUS) / agents));
   const told = new Set(edges.map(([teller, hearer]) => `${teller}>${hearer}`));
   const arrow = makeSvg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 5, markerHeight: 5, orient: "auto" },
@@ -31,9 +31,8 @@ export function drawNetwork(svg, { agents, byzantine, edges, toggle }) {
         const edge = line(from, to, agents, size, { class: liar ? "edge from-liar" : "edge" });
         if (one) edge.setAttribute("marker-end", "url(#arrow)");
         lines.append(edge);
-      } else if (agents > MOST_GHOSTS) {
-        continue;
       }
+      if (!toggle || (!there && !back && agents > MOST_GHOSTS)) continue;
       const does = there && back ? `${a} and ${b} hear each other` : there ? `${b} hears ${a}` : back ? `${a} hears ${b}` : `${a} and ${b} do not hear each other`;
       const hit = line(a, b, agents, size, { class: "hit", "data-edge": `${a}-${b}` });
       hit.append(makeSvg("title", {}, does));
@@ -56,21 +55,28 @@ export function drawNetwork(svg, { agents, byzantine, edges, toggle }) {
   for (let agent = 1; agent <= agents; agent++) {
     const [x, y] = positionOf(agent, agents), liar = agent <= byzantine;
     const heard = edges.filter(([, hearer]) => hearer === agent).length;
-    const dot = makeSvg("g", { class: liar ? "agent liar" : "agent", role: "button", tabindex: 0, "aria-pressed": "false", "data-agent": agent,
-      "aria-label": `agent ${agent}, ${liar ? "lies" : "honest"}, hears ${heard}` }, agentShape(x, y, size, liar));
+    const role = { "data-agent": agent, role: "button", tabindex: 0, "aria-pressed": "false", "aria-label": `agent ${agent}, ${liar ? "lies" : "honest"}, hears ${heard}` };
+    const dot = makeSvg("g", { class: liar ? "agent liar" : "agent", ...(toggle ? role : {}) }, agentShape(x, y, size, liar));
     if (size > 6) dot.append(makeSvg("text", { x, y, "font-size": size * 0.95 }, String(agent)));
+    dots.append(dot);
+    if (!toggle) continue;
     dot.addEventListener("click", () => pick(agent, dot));
     dot.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
       pick(agent, dot);
     });
-    dots.append(dot);
   }
   const focused = svg.contains(document.activeElement) ? document.activeElement.dataset.agent : null;
   svg.setAttribute("viewBox", `${-SIZE / 2} ${-SIZE / 2} ${SIZE} ${SIZE}`);
   svg.replaceChildren(makeSvg("defs", {}, arrow), lines, hits, dots);
   if (focused) dots.querySelector(`[data-agent="${focused}"]`)?.focus();
+}
+
+// The edges of the graph on which everyone hears everyone.
+export function completeEdges(agents) {
+  const all = Array.from({ length: agents }, (_, index) => index + 1);
+  return all.flatMap((teller) => all.filter((hearer) => hearer !== teller).map((hearer) => [teller, hearer]));
 }
 
 // The text of a graph written edge by edge, as `--graph` takes it.

@@ -63,12 +63,22 @@ export function showStar(state, peers) {
 
 const judged = (peer) => peer.kept + peer.trimmed + peer.implausible + peer.inconsistent + peer.unused + peer.silent;
 
+const OFTEN = 0.5; // of a neighbour's reports dropped as extreme, from which on it is worth a word
+
+// How far a neighbour is trusted, and why: proof, a suspicion, or only that the filter drops it often, as it does honest ones too.
+function standing(peer) {
+  if (peer.findings.some((piece) => piece.kind !== "impossible")) return "proven";
+  if (peer.findings.length || peer.impossible) return "suspected";
+  const total = judged(peer);
+  return total && (peer.trimmed + peer.implausible) / total > OFTEN ? "merely extreme" : "nothing known";
+}
+
 export function fillTrust(peers) {
   fillTable(by("trust"), peers.map((peer) => {
     const word = fate(peer), total = judged(peer);
     const share = (count) => (total ? `${((100 * count) / total).toFixed(0)} %` : "–");
     return [
-      peer.name, make("span", { class: `chip ${word}` }, word), peer.age === null ? "never" : span(peer.age),
+      peer.name, make("span", { class: `chip ${standing(peer).split(" ")[0]}` }, standing(peer)), make("span", { class: `chip ${word}` }, word), peer.age === null ? "never" : span(peer.age),
       share(peer.kept), share(peer.trimmed), share(peer.inconsistent), share(peer.implausible), share(peer.silent),
       peer.rejected.toLocaleString("en"), String(peer.findings.length),
     ];

@@ -1,0 +1,90 @@
+"""The lab's desk: every question of the page, answered by the simulator.
+
+Importing it compiles what is not yet compiled. So the server imports it from a thread, and the page is there before.
+"""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from functools import cache
+from typing import Any
+
+from byzmab.baselines import BASELINES
+from byzmab.core.errors import BadInput
+from byzmab.core.plugins import Registry
+from byzmab.dashboard.lab.examples import examples
+from byzmab.dashboard.lab.playing import Playing, announce
+from byzmab.dashboard.lab.round_view import step
+from byzmab.dashboard.lab.seats import Seats
+from byzmab.dashboard.lab.setup import Texts, describe, first_view, read_setup, usual
+from byzmab.dashboard.lab.stages import Event, played
+from byzmab.dashboard.lab.story import story
+from byzmab.simulation.catalogue import Entry, catalogue
+from byzmab.simulation.experiment import PLUGINS
+from byzmab.simulation.settings import ABOUT
+
+REGISTRIES: dict[str, Registry] = {**PLUGINS, "algorithm": BASELINES}
+
+
+@cache
+def menu() -> bytes:
+    """All that can be chosen, as JSON: settings, what they mean, what they are if not given, names and examples."""
+    kinds = {
+        kind: {name: {**entry, **_shown(kind, name, entry)} for name, entry in entries.items() if _offered(kind, name)}
+        for kind, entries in catalogue().items()
+    }
+    parts = {"about": ABOUT, "usual": usual(), "first": first_view(), "kinds": kinds}
+    return json.dumps({**parts, "story": story(), "examples": examples()}).encode()
+
+
+def _offered(kind: str, name: str) -> bool:
+    return kind != "graph" or name in PLUGINS["graph"].entries  # files are not read for a page
+
+
+def _shown(kind: str, name: str, entry: Entry) -> dict[str, Any]:
+    """Parameters to show when a name is chosen, and whether the name alone means the same."""
+    example = entry["parameters"].removeprefix(f"{name}:").partition(" ")[0].rstrip(",;")
+    registry = REGISTRIES.get(kind)
+    if registry is None or name not in registry.entries or not entry["parameters"].startswith(f"{name}:"):
+        return {"example": "", "is_default": False}
+    try:
+        meant = registry.resolve(f"{name}:{example}")
+    except BadInput:  # words instead of numbers
+        return {"example": "", "is_default": False}
+    try:
+        return {"example": example, "is_default": registry.resolve(name) == meant}
+    except BadInput:  # it cannot do without
+        return {"example": example, "is_default": False}
+
+
+class Desk:
+    """Answers the page's questions."""
+
+    def __init__(self) -> None:
+        self._seats = Seats()
+
+    def check(self, texts: Texts) -> dict[str, Any]:
+        """Describe a set-up before it is played, or BadInput."""
+        return describe(read_setup(texts))
+
+    def read(self, texts: Texts, quick: bool = False) -> Playing:
+        """The game of a set-up, not yet begun."""
+        return Playing(read_setup(texts), quick)
+
+    def play(self, game: Playing) -> AsyncGenerator[Event]:
+        """The events of a game, whose seat is taken now; Busy if there is none."""
+        self._seats.take(game)
+        return self._play(game)
+
+    async def _play(self, game: Playing) -> AsyncGenerator[Event]:
+        with self._seats.leaving(game):
+            try:
+                async with aclosing(played(game, announce(game.experiment))) as events:
+                    async for event in events:
+                        yield event
+            finally:
+                game.stop()
+
+    def look_into(self, texts: Texts, run: int, round: int, agent: int) -> dict[str, Any]:
+        """One round of one agent."""
+        return step(read_setup(texts), run, round, agent)

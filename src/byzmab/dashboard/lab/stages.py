@@ -1,0 +1,40 @@
+"""The events of a game, as its page follows them: compiling, begin, a frame per block of rounds, end, or trouble."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from byzmab.core.compiler import watching_compilation
+from byzmab.core.errors import BadInput
+from byzmab.dashboard.lab.playing import Playing
+
+LOOK = 0.25  # seconds between two looks at what is compiled
+Event = tuple[str, dict[str, Any]]
+
+
+async def played(game: Playing, about: dict[str, Any]) -> AsyncGenerator[Event]:
+    """Play a game in a thread; yield its events."""
+    try:
+        yield "begin", about
+        async for event in _prepared(game):
+            yield event
+        updates = game.updates()
+        while (update := await asyncio.to_thread(next, updates, None)) is not None:
+            yield "frame", update
+        yield "end", {}
+    except BadInput as error:
+        yield "trouble", {"detail": str(error)}
+
+
+async def _prepared(game: Playing) -> AsyncGenerator[Event]:
+    """Prepare a game; say so whenever something was compiled meanwhile."""
+    compiled: list[str] = []
+    told = 0
+    with watching_compilation(compiled.append):
+        task = asyncio.create_task(asyncio.to_thread(game.prepare))
+        while not task.done():
+            await asyncio.wait({task}, timeout=LOOK)
+            if len(compiled) > told:
+                told = len(compiled)
+                yield "compiling", {"functions": told}
+        await task

@@ -1,0 +1,93 @@
+"""What commands print fits a narrow, dumb terminal: nothing is cut, and nothing is said by colour alone."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+from command import BYZMAB
+
+from byzmab.cli.layout import new_table, print_table
+
+CASES = {
+    "simulate": ["simulate", "--horizon", "50", "--runs", "2", "--graph", "erdos-renyi:0.85", "--policy", "thompson:2.5,1.5"],
+    "list": ["list"],
+    "tournament": ["tournament", "--horizon", "50", "--runs", "2", "--filter", "trimmed", "--filter", "mean", "--policy", "ucb", "--agents", "6", "--graph", "complete"],
+}  # fmt: skip
+
+
+def printed(arguments, cwd, columns=80, term="dumb"):
+    """What a command prints to a terminal of so many columns."""
+    leader, follower = pty.openpty()
+    subprocess.run(["stty", "cols", str(columns), "rows", "50"], stdin=follower, check=True)
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")
+    }
+    process = subprocess.Popen(
+        [*BYZMAB, *arguments], stdout=follower, stderr=subprocess.DEVNULL, cwd=cwd, env={**environment, "TERM": term}
+    )
+    os.close(follower)
+    text = b""
+    while True:
+        try:
+            part = os.read(leader, 65536)
+        except OSError:  # the command has ended
+            break
+        if not part:
+            break
+        text += part
+    assert process.wait() == 0
+    # colorama, where it is installed, is started by numba and resets colours at the very end
+    return text.decode().replace("\r\n", "\n").removesuffix("\x1b[0m")
+
+
+@pytest.mark.parametrize("command", CASES)
+def test_eighty_columns_of_a_dumb_terminal_are_enough(command, tmp_path):
+    text = printed(CASES[command], tmp_path)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "…" not in text.replace("=…", "")  # nothing is cut; … is how parameters without a default are written
+    assert "\x1b" not in text and not re.search("[─━┃│]", text)
+
+
+def test_names_and_numbers_are_whole_in_a_narrow_terminal(tmp_path):
+    text = printed(CASES["simulate"], tmp_path)
+    for word in ("trimmed", "thompson:2.5,1.5", "constant", "erdos-renyi:0.85"):
+        assert word in text
+    wide = printed([*CASES["simulate"], "--json"], tmp_path)
+    assert f"{json.loads(wide)['messages']:,}" in text
+
+
+def test_a_table_too_wide_is_printed_a_few_columns_at_a_time(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+    table = new_table("numbers", ["name"], [f"column {number}" for number in range(12)])
+    for row in "ab":
+        table.add_row(f"row {row}", *(f"{row}-{number:03}" for number in range(12)))
+    print_table(table)
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    for row in "ab":
+        assert text.count(f"row {row}") > 1  # the name in every part
+        for number in range(12):
+            assert text.count(f"{row}-{number:03}") == 1
+
+
+def test_worse_than_alone_is_said_without_colour(tmp_path):
+    cells = [
+        "tournament",
+        "--horizon",
+        "400",
+        "--runs",
+        "4",
+        "--filter",
+        "mean",
+        "--policy",
+        "tuned",
+        "--attack",
+        "extreme",
+    ]
+    text = printed([*cells, "--agents", "6", "--graph", "complete"], tmp_path)
+    assert re.search(r"\d\.\d\d ±\d\.\d\d\*?!", text)  # believing everyone under extreme lies
