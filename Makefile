@@ -28,7 +28,23 @@ quick: $(READY)
 	$(BIN)/python -m pytest --quick --numprocesses 2 --dist worksteal
 
 # plug-ins and parity with every index checked: a function that reads or writes outside its arrays raises here
-bounds# the oldest dependencies that pyproject.toml allows: installed, and the tests without processes and browsers run with them
+boundscheck: $(READY)
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest --quick --numprocesses 2 --dist worksteal -k $(CHECKED) \
+		tests/test_boundscheck.py tests/test_contracts.py tests/parity/test_naive.py
+
+# nodes under faults and insiders for SOAK (90s, 10m, 1h), from SEED; FAULTS=kill,freeze picks some of them
+SOAK ?= 10m
+SEED ?=
+FAULTS ?=
+soak: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m soak --time $(SOAK) $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults $(FAULTS))
+
+# tests with larger numbers: a hundred kills, a hundred thousand broken frames, a million events
+test-long: $(READY)
+	BYZMAB_KILLS=100 BYZMAB_FRAMES=100000 BYZMAB_EVENTS=1000000 $(BIN)/python -m pytest \
+		tests/node/test_crash.py tests/node/test_host.py tests/node/test_backlog.py
+
+# the oldest dependencies that pyproject.toml allows: installed, and the tests without processes and browsers run with them
 lowest: $(READY)
 	$(PYTHON) -m venv .venv-lowest
 	$(BIN)/python tests/lowest.py > .venv-lowest/lowest.txt
@@ -45,22 +61,6 @@ dist: $(READY)
 	.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls dist/*.whl)[node]"
 	cd .venv-dist && bin/python ../tests/wheel.py
 	rm -rf .venv-dist
-
-check: $(READY)
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest --quick --numprocesses 2 --dist worksteal -k $(CHECKED) \
-		tests/test_boundscheck.py tests/test_contracts.py tests/parity/test_naive.py
-
-# nodes under faults and insiders for SOAK (90s, 10m, 1h), from SEED; FAULTS=kill,freeze picks some of them
-SOAK ?= 10m
-SEED ?=
-FAULTS ?=
-soak: $(READY)
-	PYTHONPATH=tests $(BIN)/python -m soak --time $(SOAK) $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults $(FAULTS))
-
-# tests with larger numbers: a hundred kills, a hundred thousand broken frames, a million events
-test-long: $(READY)
-	BYZMAB_KILLS=100 BYZMAB_FRAMES=100000 BYZMAB_EVENTS=1000000 $(BIN)/python -m pytest \
-		tests/node/test_crash.py tests/node/test_host.py tests/node/test_backlog.py
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -10,11 +10,14 @@ from byzmab.simulation.single_run import Run
 
 HORIZON = 1_000
 SIZES = (10, 100, 1_000, 10_000)
-COLUMNS = {  # graph, f, whether dense if not left to the rule, sizes; B = f in complete networks, N / 10 in sparse ones
-    "complete, f=2": ("complete", 2, None, SIZES),
-    "complete, f=10": ("complete", 10, None, SIZES[1:]),
-    "the same, plain path": ("complete", 10, False, SIZES[1:3]),
-    "mean degree 10, f=1": ("sparse", 1, None, SIZES),
+EVERY, GROWTH = "every", "growth:0.1"
+# graph, f, whether dense if not left to the rule, tell, sizes; B = f in complete networks, N / 10 in sparse ones
+COLUMNS = {
+    "complete, f=2": ("complete", 2, None, EVERY, SIZES),
+    "the same, growth:0.1": ("complete", 2, None, GROWTH, SIZES),
+    "complete, f=10": ("complete", 10, None, EVERY, SIZES[1:]),
+    "the same, plain path": ("complete", 10, False, EVERY, SIZES[1:3]),
+    "mean degree 10, f=1": ("sparse", 1, None, EVERY, SIZES),
 }
 CELL = """
 import time
@@ -46,12 +49,12 @@ def ratios(rounds, block, **settings):
     return found[len(found) // 2], found[0], found[-1]
 
 
-def cell(agents, graph, f, dense):
+def cell(agents, graph, f, dense, tell):
     """Seconds of one run on one core, and the peak memory in MB of a process that plays nothing else."""
     byzantine = f if graph == "complete" else agents // 10
     edges = graph if graph == "complete" else f"erdos-renyi:{min(10 / (agents - 1), 1)}"
     settings = f"agents={agents}, byzantine={byzantine}, f={f}, graph={edges!r}, arms='random:10', attack='extreme', "
-    source = CELL.format(settings=settings + f"horizon={HORIZON}, runs=1", dense=dense)
+    source = CELL.format(settings=settings + f"tell={tell!r}, horizon={HORIZON}, runs=1", dense=dense)
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     return tuple(map(float, done.stdout.split()))
 
@@ -70,8 +73,8 @@ def table():
     points = {name: [] for name in COLUMNS}
     for agents in SIZES:
         print(f"{agents:8}", end="")
-        for name, (graph, f, dense, sizes) in COLUMNS.items():
-            seconds, megabytes = cell(agents, graph, f, dense) if agents in sizes else (math.nan, math.nan)
+        for name, (*setup, sizes) in COLUMNS.items():
+            seconds, megabytes = cell(agents, *setup) if agents in sizes else (math.nan, math.nan)
             points[name] += [(agents, seconds)] if agents in sizes else []
             text = f"{seconds:.2g} s {megabytes:6.0f} MB" if agents in sizes else "-"
             print(f" {text:>22}", end="", flush=True)

@@ -189,7 +189,7 @@ def guarded_kept(n, x, reports, f, proven):
         return max(1, math.floor(min(n, sorted((nj for nj, _ in some), reverse=True)[f])))
 
     alone = [], [], n, x, f
-    if len(reports) <= 2 * f:
+    if len(reports) <= (2 if proven else 3) * f:
         return alone
     if proven:
         reports = [(nj, xj) for nj, xj in reports if nj >= cap(reports) / 2]
@@ -201,7 +201,7 @@ def guarded_kept(n, x, reports, f, proven):
             break
         reports.pop(-max(far)[1])
         f -= 1
-    if len(reports) <= (2 if proven else 3) * f:
+    if len(reports) <= 2 * f:
         return alone
     C = cap(reports)
     used = sorted(((min(nj, C), xj) for nj, xj in reports), key=lambda r: (r[0] * (r[1] - centre), r[0]))

@@ -9,6 +9,7 @@ import pytest
 from byzmab import Attack, BadInput, Experiment, Filter, Graph, Policy, compiled
 from byzmab.core.compiler import watching_compilation
 from byzmab.core.filters.fates import Fate
+from byzmab.core.filters.trimmed import Mean
 from byzmab.simulation.experiment import PLUGINS
 from byzmab.simulation.single_run import Run
 from byzmab.testing import check
@@ -217,6 +218,35 @@ def test_a_filter_that_depends_on_more_than_it_declares_is_caught():
     Forgetful.believe = staticmethod(believe)
     with pytest.raises(AssertionError, match="depends_on"):
         check(Forgetful())
+
+
+def test_a_digest_that_looks_at_ones_own_tally_is_caught():
+    @compiled
+    def digest(heard):
+        return heard.means.sum() + heard.own_mean, heard.means.size
+
+    class Vain(Mean):
+        """Counts itself twice, the first time as it was when it heard the others."""
+
+    Vain.digest = staticmethod(digest)
+    with pytest.raises(AssertionError, match="believe_digest"):
+        check(Vain())
+
+
+def test_an_attack_that_equivocates_though_it_denies_it_is_caught():
+    @compiled
+    def lie(world, sender, receiver, params, scratch, rng, report):
+        for arm in range(report.pulls.size):
+            report.pulls[arm], report.means[arm] = 10.0, 0.0 if receiver % 2 else 1.0
+
+    class TwoFaced(Attack):
+        """Tells every other receiver the contrary."""
+
+        equivocates = False
+
+    TwoFaced.lie = staticmethod(lie)
+    with pytest.raises(AssertionError, match="equivocates"):
+        check(TwoFaced())
 
 
 def test_a_filter_that_does_not_believe_itself_alone_is_caught():

@@ -261,12 +261,3 @@ def test_a_progress_bar_is_shown_on_a_terminal_and_not_in_a_pipe():
     os.close(master)
     assert b"simulating" in shown
     assert b"100%" in shown
-
-
-def test_a_comparison_writes_tables_and_figure_and_refuses_what_it_does_not_know(tmp_path):
-    sizes = ["--horizon", "50", "--runs", "2", "--trials", "4"]
-    printed = json.loads(byzmab("compare-algorithms", "mp-ucb", *sizes, "--json", cwd=tmp_path).stdout)
-    assert {row["algorithm"] for row in printed["rows"]} == {"solo", "mp-ucb"}
-    assert json.loads((tmp_path / "comparison/comparison.json").read_text())["rows"] == printed["rows"]
-    assert (tmp_path / "comparison/comparison.png").exists()
-    assert "did you mean 'small'" in byzmab("compare-algorithms", "--preset", "smal", code=2).stderr

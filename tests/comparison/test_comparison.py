@@ -5,6 +5,7 @@ import json
 import pytest
 
 from byzmab import BadInput
+from byzmab.cli.compare_algorithms import compare_algorithms as command
 from byzmab.comparison.contestants import ALONE, CONTESTANTS, FOUR, Network, Preset, contestants_of, preset_of
 from byzmab.comparison.draw import best_rows, draw_comparison
 from byzmab.comparison.play import compare_algorithms
@@ -72,6 +73,14 @@ def test_the_figure_shows_the_better_constants_of_every_algorithm_that_was_playe
     assert names == {"solo", "trimmed", "mp-ucb"}
     shown = {text.get_text() for text in draw_comparison(comparison).axes[1].texts}
     assert shown == names - {"solo"}
+
+
+def test_the_command_prints_what_it_writes(tmp_path, capsys):
+    command(["solo"], horizon=50, runs=2, json=True, out=tmp_path)
+    printed = json.loads(capsys.readouterr().out)
+    assert {row["algorithm"] for row in printed["rows"]} == {"solo"}
+    assert json.loads((tmp_path / "comparison.json").read_text())["rows"] == printed["rows"]
+    assert (tmp_path / "comparison.png").exists()
 
 
 def test_all_algorithms_take_part():

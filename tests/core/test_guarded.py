@@ -178,9 +178,3 @@ def test_no_more_than_3f_reports_are_not_used(reports, alone):
     told = [(100, 0.4 + 0.02 * number) for number in range(reports)]
     believed = Guarded.believe(heard(100, 0.5, told, 2, np.array(Guarded().params)))
     assert (believed == (0.5, 100.0, 0.0)) == alone
-
-
-def test_an_impossible_report_leaves_enough_for_the_f_that_is_left():
-    told = [(1000, 0.5)] * 5 + [(1000, 1.0)]  # 6 ≤ 3f of f = 2, but 5 > 3 of the one that is left
-    believed = Guarded.believe(heard(1000, 0.5, told, 2, np.array(Guarded().params)))
-    assert believed[1] > 1000

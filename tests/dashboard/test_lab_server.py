@@ -16,6 +16,7 @@ pytest.importorskip("litestar")
 from litestar.testing import TestClient
 
 from byzmab import Experiment, Heard, simulate
+from byzmab.cli import lab
 from byzmab.core.draws import fold
 from byzmab.core.filters import FILTERS
 from byzmab.core.policies import POLICIES
@@ -36,6 +37,7 @@ from byzmab.simulation.density import is_dense
 from byzmab.simulation.files import read_experiment
 from byzmab.simulation.single_run import Run
 from byzmab.simulation.statistics import saved_interval
+from byzmab.testbed.provision import FIRST_PORT
 
 SMALL = {"agents": "6", "byzantine": "1", "horizon": "300", "runs": "4"}
 ODD = {
@@ -170,6 +172,19 @@ def test_a_page_may_run_scripts_of_its_own_server_alone(client):
         assert policy["script-src"] == policy["connect-src"] == "'self'"
         assert policy["default-src"] == "'none'"
         assert "unsafe-inline" not in policy["style-src"]
+
+
+def test_plotly_is_sent_compressed_to_whoever_takes_it_so(client):
+    small = client.get("/plotly.js", headers={"accept-encoding": "gzip"})
+    whole = client.get("/plotly.js", headers={"accept-encoding": "identity"})
+    assert small.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in whole.headers
+    assert small.content == whole.content
+    assert 2 * int(small.headers["content-length"]) < len(whole.content)
+
+
+def test_the_lab_has_a_port_that_no_network_takes():
+    assert lab.PORT < FIRST_PORT
 
 
 # --- playing -----------------------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ def test_a_network_that_is_dense_by_the_rule_plays_as_transcribed(filter):
     experiment = Experiment(agents=60, byzantine=4, f=4, arms=(0.3, 0.7, 0.6), horizon=25, runs=1, filter=filter)
     assert is_dense(experiment)
     played = Run(experiment, 0)
-    expected, _ = naive.play(experiment, 0)
+    expected, *_ = naive.play(experiment, 0)
     for time, theirs in enumerate(expected):
         played.advance(time + 1)
         assert played.state["choices"].tolist() == theirs, f"round {time}"

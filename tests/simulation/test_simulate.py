@@ -124,6 +124,8 @@ def test_a_result_survives_its_file(tmp_path):
     loaded = Result.load(tmp_path / "result.nc")
     assert loaded.summary() == result.summary()
     assert loaded.pulls.equals(result.pulls)
+    result.dataset.drop_vars("arms_told").to_netcdf(tmp_path / "old.nc", engine="h5netcdf")  # of version 0.1
+    assert Result.load(tmp_path / "old.nc").summary() == result.summary()
     (tmp_path / "broken.nc").write_text("no NetCDF")
     with pytest.raises(BadInput, match=r"broken\.nc"):
         Result.load(tmp_path / "broken.nc")

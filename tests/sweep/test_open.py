@@ -1,5 +1,7 @@
 """Opening sweeps: every point is there, told apart by name, and no source of a plug-in is needed."""
 
+import hashlib
+import json
 import sys
 
 import networkx
@@ -66,3 +68,22 @@ def test_a_sweep_opens_without_the_source_of_its_plugins(tmp_path, monkeypatch):
     absent = Sweep.read(tmp_path / "sweep.toml", must_play=False).points
     with pytest.raises(BadInput, match="its source is needed to play this again"):
         run_sweep(absent, ResultStore(tmp_path / "new"))
+
+
+def test_what_was_stored_before_there_was_a_choice_of_telling_opens_as_it_was_played(tmp_path):
+    run_sweep([SMALL], ResultStore(tmp_path))
+    (block,) = tmp_path.rglob("*.npz")
+    with np.load(block) as data:
+        arrays = {name: data[name] for name in data.files if name != "arms_told"}
+    block.unlink()
+    np.savez(tmp_path / "old.npz", **arrays)
+    content = (tmp_path / "old.npz").read_bytes()
+    *runs, _ = block.stem.split("-")
+    block.with_name("-".join([*runs, hashlib.sha256(content).hexdigest()[:32]]) + ".npz").write_bytes(content)
+    point = block.with_name("point.json")
+    known = json.loads(point.read_text())
+    del known["settings"]["tell"]
+    point.write_text(json.dumps(known))
+    (found,) = open_sweep(tmp_path).summary()
+    assert found["settings"]["tell"] == "every"
+    assert found["regret"]["mean"] == simulate(SMALL).summary()["regret"]["mean"]

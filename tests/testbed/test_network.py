@@ -135,7 +135,11 @@ def test_liars_change_how_they_lie_while_they_run(network):
 
 def test_proven_liars_are_expelled_and_taken_back_while_nodes_run(network):
     network.set_attack("extreme")
-    assert wait_for(lambda: peer(network, 3, of=1).evidence)
+    for number, decisions in ((3, 6), (4, 12)):  # then they are told different counts
+        with client(network, number) as application:
+            for _ in range(decisions):
+                application.reward(application.select().event_id, 1.0)
+    assert wait_for(lambda: peer(network, 3, of=1).evidence, 30)
     assert not peer(network, 3, of=1).expelled
     network.set_equivocators("expel")
     assert wait_for(lambda: peer(network, 3, of=1).expelled)
@@ -143,7 +147,7 @@ def test_proven_liars_are_expelled_and_taken_back_while_nodes_run(network):
     assert wait_for(lambda: not peer(network, 3, of=1).expelled)
     heard = version(network, 1, by=3)
     assert wait_for(lambda: is_heard(network, 1, by=3, since=heard)), "it counts again"
-    with pytest.raises(BadInput, match="equivocators 'later' is not allowed; allowed: expel or keep"):
+    with pytest.raises(BadInput, match="equivocators 'later' is not allowed; allowed: expel, keep"):
         network.set_equivocators("later")
 
 
@@ -244,6 +248,7 @@ def test_nodes_end_with_the_command_however_it_ends(tmp_path):
         ({"arms": "random:1001"}, "arms: 1001 are not allowed; allowed: 2 to 1000"),
         ({"kappa": "random"}, r"kappa 'random' is not allowed for nodes; allowed: one number in \[1, 2\)"),
         ({"memory": 3}, "memory 3 is not what nodes do; allowed: 0"),
+        ({"tell": "every:3"}, "tell 'every:3' is not what nodes do; allowed: every, or growth:d"),
         ({"algorithm": "consensus"}, "algorithm 'consensus' is not what nodes do; allowed: resilient"),
         ({"rewards": "beta:3"}, "rewards 'beta:3' is not what nodes do; allowed: bernoulli"),
         ({"seed": 2**62}, "seed .* is not allowed; allowed: 0 to"),
@@ -255,10 +260,17 @@ def test_bad_settings_are_said_in_one_sentence_before_anything_is_written(tmp_pa
     assert not (tmp_path / "net").exists()
 
 
+def test_nodes_tell_by_growth_as_the_experiment_says(tmp_path):
+    for tell, growth in (("growth:0.2", 0.2), ("every", None)):
+        deployment = provision(Experiment(agents=4, byzantine=1, tell=tell), tmp_path / tell.partition(":")[0])
+        for member in deployment.members:
+            assert read_config(member.directory / "node.toml").report_growth == growth
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"equivocators": "hang"}, "equivocators 'hang' is not allowed; allowed: expel or keep"),
+        ({"equivocators": "hang"}, "equivocators 'hang' is not allowed; allowed: expel, keep"),
         ({"base_port": 80}, "base port 80 is not allowed; allowed: 1024 to"),
     ],
 )

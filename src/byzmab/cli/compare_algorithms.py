@@ -31,8 +31,8 @@ def compare_algorithms(
     Stopped and started again it goes on where it was. Tables, numbers and the figure of regret against messages are
     written at the end.
     """
-    from byzmab.cli.show import compiling_notice, note, print_json, progress_bar, warnings_to_stderr
-    from byzmab.cli.tables import comparison_table
+    from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
+    from byzmab.cli.tables import leaderboard_table
 
     with compiling_notice(), warnings_to_stderr():
         from byzmab.comparison.contestants import contestants_of, preset_of
@@ -40,6 +40,7 @@ def compare_algorithms(
         from byzmab.comparison.play import compare_algorithms as run
         from byzmab.comparison.table import write_tables
         from byzmab.simulation.files import make_directory
+        from byzmab.simulation.progress import progress_bar
         from byzmab.simulation.run import check_workers
         from byzmab.sweep.store import ResultStore
 
@@ -52,6 +53,6 @@ def compare_algorithms(
     if json:
         print_json(comparison.summary())
     else:
-        comparison_table(comparison)
+        leaderboard_table(comparison)
     for path in [*write_tables(comparison, directory), *write_figure(comparison, directory)]:
         note(f"wrote {path}")

@@ -48,6 +48,9 @@ def network(
     attack: Annotated[str, typer.Option(help="how they lie, as in byzmab simulate")] = "extreme",
     filter: Annotated[str, typer.Option(help="against liars")] = recommended.FILTER,
     policy: Annotated[str, typer.Option(help="by which arms are chosen")] = recommended.POLICY,
+    tell: Annotated[
+        str, typer.Option(help="when they report: every time, or growth:d, as in byzmab simulate")
+    ] = "every",
     equivocators: Equivocators = LATER,
     traffic: Annotated[float, typer.Option(help="decisions per second and node")] = 50.0,
     seed: Annotated[int, typer.Option(help="of rewards, graph and lies")] = 0,
@@ -68,7 +71,7 @@ def network(
         from byzmab.simulation.experiment import Experiment
         from byzmab.simulation.settings import from_text
         from byzmab.testbed.network import Network
-        from byzmab.testbed.provision import Options
+        from byzmab.testbed.provision import Options, check_equivocators
         from byzmab.testbed.traffic import Traffic
 
         experiment = Experiment(
@@ -81,9 +84,11 @@ def network(
             attack=attack,
             filter=filter,
             policy=policy,
+            tell=tell,
             seed=seed,
         )
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, nodes first
+        check_equivocators(equivocators, LATER)
         options = Options("keep" if equivocators == LATER else equivocators, base_port=base_port)
         nodes = Network(experiment, directory, options)
         playing = Traffic(nodes, traffic)

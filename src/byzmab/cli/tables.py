@@ -8,7 +8,7 @@ from byzmab.cli.layout import new_table, print_table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from byzmab.comparison.play import Comparison
+    from byzmab.comparison.play import Leaderboard
     from byzmab.paper.as_published import AsPublished
     from byzmab.paper.bounds import Bounds
     from byzmab.paper.claims import Claim
@@ -43,7 +43,7 @@ def as_published_table(published: "AsPublished") -> None:
     print_table(table)
 
 
-def comparison_table(comparison: "Comparison") -> None:
+def leaderboard_table(comparison: "Leaderboard") -> None:
     """Print what every algorithm did on every network, the smallest regret under its worst attack first."""
     from byzmab.comparison.table import HEADINGS, cells_of, sorted_rows
 

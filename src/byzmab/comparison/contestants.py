@@ -120,7 +120,7 @@ PRESETS = {
     "small": Preset(
         tuple(Network(10, 2, FOUR, *graph) for graph in GRAPHS),
         ("constant", "extreme", "smart"),
-        2_000,
+        10_000,
         10,
         12,
         3,

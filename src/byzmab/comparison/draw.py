@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from byzmab.comparison.contestants import ALONE, Network
-from byzmab.comparison.play import Comparison, Row
+from byzmab.comparison.play import Leaderboard, Row
 from byzmab.simulation.figure import ALONE as ALONE_STYLE
 from byzmab.simulation.figure import STYLES, new_figure
 from byzmab.simulation.files import save_figure
@@ -32,7 +32,7 @@ class Point(NamedTuple):
     name: str
 
 
-def best_rows(comparison: Comparison, network: Network) -> list[Row]:
+def best_rows(comparison: Leaderboard, network: Network) -> list[Row]:
     """Of every algorithm on a network the row with the smaller regret under its worst attack."""
     best: dict[str, Row] = {}
     for row in comparison.rows:
@@ -43,7 +43,7 @@ def best_rows(comparison: Comparison, network: Network) -> list[Row]:
     return list(best.values())
 
 
-def draw_comparison(comparison: Comparison) -> "Figure":
+def draw_comparison(comparison: Leaderboard) -> "Figure":
     """Regret under the worst attack, filled, and without one, hollow, against the messages of a run."""
     preset = comparison.preset
     columns = min(COLUMNS, len(preset.networks))
@@ -118,6 +118,6 @@ def _groups(points: list[Point], near: float) -> list[list[Point]]:
     return [sorted(group, key=lambda point: point.worst) for group in groups]
 
 
-def write_figure(comparison: Comparison, directory: Path) -> list[Path]:
+def write_figure(comparison: Leaderboard, directory: Path) -> list[Path]:
     """The figure as PNG and PDF."""
     return save_figure(draw_comparison(comparison), directory / "comparison")

@@ -147,7 +147,7 @@ class Comparing:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Leaderboard:
     """All rows of a comparison."""
 
     preset: Preset
@@ -170,8 +170,8 @@ def compare_algorithms(
     seed: int = 0,
     workers: int | None = None,
     progress: Progress | None = None,
-) -> Comparison:
+) -> Leaderboard:
     """Compare algorithms; stopped and called again with the same store, it goes on where it was."""
     began = time.perf_counter()
     rows = Comparing(preset, store, seed, workers).rows(contestants, progress)
-    return Comparison(preset, seed, rows, time.perf_counter() - began)
+    return Leaderboard(preset, seed, rows, time.perf_counter() - began)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from byzmab.comparison.contestants import Network
-from byzmab.comparison.play import Comparison, Outcome, Row
+from byzmab.comparison.play import Leaderboard, Outcome, Row
 
 HEADINGS = (
     "algorithm",
@@ -23,7 +23,7 @@ HEADINGS = (
 NUMBERS = ("no attack", "worst named", "worst found", "messages", "bytes", "s")
 
 
-def sorted_rows(comparison: Comparison, network: Network) -> list[Row]:
+def sorted_rows(comparison: Leaderboard, network: Network) -> list[Row]:
     """The rows of a network, the smallest regret under the worst attack first, those not played last."""
     rows = [row for row in comparison.rows if row.network == network]
     return sorted(rows, key=lambda row: math.inf if row.worst is None else row.worst.mean)
@@ -47,7 +47,7 @@ def _shown(outcome: Outcome | None, named: bool = False) -> str:
     return f"{outcome.mean:.1f} ± {outcome.stderr:.1f}{attack}"
 
 
-def to_markdown(comparison: Comparison) -> str:
+def to_markdown(comparison: Leaderboard) -> str:
     """One table for each network, the smallest regret under the worst attack first; then why some were not played."""
     preset = comparison.preset
     lines = [
@@ -68,7 +68,7 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def write_tables(comparison: Comparison, directory: Path) -> list[Path]:
+def write_tables(comparison: Leaderboard, directory: Path) -> list[Path]:
     """The tables as Markdown, and all numbers as JSON."""
     tables, numbers = directory / "comparison.md", directory / "comparison.json"
     tables.write_text(to_markdown(comparison))

@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 REPORT_BYTES_PER_ARM = 16  # one count and one mean of eight bytes each, as the paper's remark has it
 
 
+def bytes_of(experiment: Experiment, messages: float, arms_told: float) -> float:
+    """The bytes of some messages with so many arms in them: a baseline's own, or a count and a mean for every arm."""
+    baseline = experiment.parts.baseline
+    if baseline is None:
+        return arms_told * REPORT_BYTES_PER_ARM
+    return messages * baseline.message_bytes(experiment.parts.arms)
+
+
 @dataclass(frozen=True)
 class Result:
     """What came out of an experiment. The labelled arrays are made when they are asked for."""
@@ -112,11 +120,8 @@ class Result:
 
     @property
     def bytes_told(self) -> int:
-        """The bytes of all messages of all runs: a baseline's own, or a count and a mean for every arm told."""
-        parts = self.experiment.parts
-        if parts.baseline is not None:
-            return int(self.message_counts.sum()) * parts.baseline.message_bytes(parts.arms)
-        return int(self.arm_counts.sum()) * REPORT_BYTES_PER_ARM
+        """The bytes of all messages of all runs."""
+        return int(bytes_of(self.experiment, int(self.message_counts.sum()), int(self.arm_counts.sum())))
 
     def summary(self) -> dict[str, Any]:
         """The numbers of `byzmab simulate --json`."""

@@ -129,10 +129,10 @@ def _check(experiment: Experiment, options: Options) -> None:
         raise BadInput(f"base port {options.base_port} is not allowed; allowed: 1024 to {most} for {agents} agents")
 
 
-def check_equivocators(wanted: str) -> None:
-    """BadInput unless nodes know what to do so."""
-    if wanted not in EQUIVOCATORS:
-        raise BadInput(f"equivocators {wanted!r} is not allowed; allowed: {' or '.join(EQUIVOCATORS)}")
+def check_equivocators(wanted: str, *others: str) -> None:
+    """BadInput unless nodes know what to do so, or it is one of the others that the caller knows."""
+    if wanted not in (*EQUIVOCATORS, *others):
+        raise BadInput(f"equivocators {wanted!r} is not allowed; allowed: {', '.join((*EQUIVOCATORS, *others))}")
 
 
 def draw_means(experiment: Experiment) -> tuple[float, ...]:

@@ -23,6 +23,7 @@ from byzmab.core.sorting import sort_few, sort_reports, take_out
 BIAS, CAUTION, FADE, PROVEN = range(4)  # where the parameters are
 SIGMA = 0.5  # the largest standard deviation of rewards in [0, 1]
 IMPOSSIBLE = 4.0  # c (x̄ − centre)² above this + ½ ln c: four and a half standard errors at ten pulls, more at more
+SURELY = 24.0  # IMPOSSIBLE + ½ ln c is less for any count up to 10¹⁷, so that no logarithm is needed above it
 TRIMMED_PULLS_KNOW = 0.9  # what a trimmed mean knows of those it is made from, less f: measured
 ROOM = 2.0  # half the width of an interval, in 1/√w, by which being alone is compared with what was heard
 ENOUGH_PER_LIAR = 3  # the paper's condition: more than 3f reports, or else alone
@@ -39,7 +40,7 @@ def liars_left(f: int, silent: int) -> int:
 def is_impossible(distance: float, count: float) -> bool:
     """Whether no honest report of so many pulls lies so far off; the chance falls with every count."""
     far = distance * distance * count
-    return far > IMPOSSIBLE and far > IMPOSSIBLE + 0.5 * math.log(count)
+    return far > IMPOSSIBLE and (far > SURELY or far > IMPOSSIBLE + 0.5 * math.log(count))
 
 
 @compiled
@@ -62,27 +63,30 @@ def drop_impossible(own_pulls: float, own_mean: float, centre: float, pulls: Flo
     for report in range(pulls.size):
         distance = distance_of(means[report], centre, own_mean)
         suspects += distance * distance * min(pulls[report], own_pulls) > IMPOSSIBLE
-    return pulls.size if suspects == 0 else drop_strangest(own_pulls, own_mean, centre, pulls, means, f)
+    if suspects == 0:
+        return pulls.size
+    if suspects > f:
+        return drop_strangest(own_pulls, own_mean, centre, pulls, means, f)
+    kept = 0
+    for report in range(pulls.size):
+        far = strangeness(means[report], min(pulls[report], own_pulls), centre, own_mean)
+        pulls[kept], means[kept] = pulls[report], means[report]
+        kept += far == 0.0
+    return kept
 
 
 @compiled_noinline
 def drop_strangest(own_pulls: float, own_mean: float, centre: float, pulls: Floats, means: Floats, f: int) -> int:
-    """The same, one by one: all that are impossible if they are at most f, otherwise the f strangest."""
-    left, kept, impossible = pulls.size, 0, 0
-    for report in range(left):
-        impossible += strangeness(means[report], min(pulls[report], own_pulls), centre, own_mean) > 0.0
-    if impossible <= f:
-        for report in range(left):
-            far = strangeness(means[report], min(pulls[report], own_pulls), centre, own_mean)
-            pulls[kept], means[kept] = pulls[report], means[report]
-            kept += far == 0.0
-        return kept
+    """The same, one by one, the strangest first."""
+    left = pulls.size
     sort_reports(pulls, means)  # of equally strange ones the first goes
     for _ in range(f):
         farthest, worst = -1, 0.0
         for report in range(left):
             far = strangeness(means[report], min(pulls[report], own_pulls), centre, own_mean)
             farthest, worst = (report, far) if far > worst else (farthest, worst)
+        if farthest < 0:
+            break
         left = take_out(farthest, pulls, means, left)
     return left
 
@@ -160,12 +164,10 @@ def believe_measured(heard: Heard, middle: Middle) -> tuple[float, float, float]
     """The mean of what does not pull too hard, its weight, and the doubt that is left; alone where that is better."""
     n, mean, pulls, means, centre = heard.own_pulls, heard.own_mean, heard.pulls, heard.means, middle.centre
     f = liars_left(heard.f, heard.silent)
-    if pulls.size + middle.size <= 2 * f:
+    if pulls.size + middle.size <= ENOUGH_PER_LIAR * f:
         return mean, n, 0.0
     left = drop_impossible(n, mean, centre, pulls, means, f)
     f -= pulls.size - left
-    if left + middle.size <= ENOUGH_PER_LIAR * f:
-        return mean, n, 0.0
     cap = cap_of(n, pulls[:left], f, middle.at_least_own)
     told, kept, total = pool_around(centre, cap, pulls[:left], means[:left], f)
     told, kept, total = told + middle.pulls, kept + middle.pulls, total + (middle.rewards - centre * middle.pulls)

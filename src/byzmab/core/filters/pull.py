@@ -66,15 +66,25 @@ def inner_bounds(pull: Floats, f: int) -> tuple[float, float]:
 
 
 @compiled
-def sums_between(counts: Floats, pull: Floats, low: float, high: float, f: int) -> tuple[float, float, bool]:
-    """The sums of what lies between two bounds, and whether just f reports are at or outside each of them."""
+def sums_between(counts: Floats, pull: Floats, low: float, high: float) -> tuple[float, float, int, int]:
+    """The sums of what lies between two bounds, and how many reports are at or outside each of them."""
     kept, total, below, above = 0.0, 0.0, 0, 0
     for report in range(pull.size):
         count, value = counts[report], pull[report]
         inside = low < value < high
         kept, total = kept + (count if inside else 0.0), total + (value if inside else 0.0)
         below, above = below + (value <= low), above + (value >= high)
-    return kept, total, below == f and above == f
+    return kept, total, below, above
+
+
+@compiled
+def count_at(counts: Floats, pull: Floats, value: float) -> float:
+    """The count that all reports of this pull have; -1 where they differ."""
+    least, most = math.inf, -math.inf
+    for report in range(pull.size):
+        least = min(least, counts[report] if pull[report] == value else math.inf)
+        most = max(most, counts[report] if pull[report] == value else -math.inf)
+    return least if least == most else -1.0
 
 
 @compiled
@@ -82,9 +92,13 @@ def sums_without_extremes(counts: Floats, pull: Floats, f: int) -> tuple[float, 
     """The counts and the pulls that are left without the f lowest and the f highest pulls, each summed up."""
     if 1 <= f <= 2:
         low, high = inner_bounds(pull, f)
-        kept, total, just = sums_between(counts, pull, low, high, f)
-        if just:
-            return kept, total
+        kept, total, below, above = sums_between(counts, pull, low, high)
+        # of more than f at a bound, all alike, those beyond the f-th are kept
+        at_low = count_at(counts, pull, low) if below > f else 0.0
+        at_high = count_at(counts, pull, high) if above > f else 0.0
+        if low < high and at_low >= 0.0 and at_high >= 0.0:
+            below, above = below - f, above - f
+            return kept + below * at_low + above * at_high, total + below * low + above * high
     move_extremes_out(counts, pull, f)
     kept, total = 0.0, 0.0
     for report in range(f, pull.size - f):

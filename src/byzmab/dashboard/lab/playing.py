@@ -18,7 +18,7 @@ from byzmab.dashboard.lab.sampled_run import SampledRun
 from byzmab.paper.figures import alone
 from byzmab.simulation.assumptions import why_no_bound
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.result import REPORT_BYTES_PER_ARM
+from byzmab.simulation.result import bytes_of
 from byzmab.simulation.single_run import Run, grid_of
 from byzmab.simulation.spread import Stopped
 from byzmab.simulation.statistics import saved_interval
@@ -82,8 +82,8 @@ class Playing:
             "saved": _saved(stages, solo, end - 1),
             "bound": [] if sampled is None else sampled.bound[new],
             "shares": self._shares(stages, done),
-            "messages": float(np.mean([stage.state.record["messages"] for stage in stages])),
-            "bytes": REPORT_BYTES_PER_ARM * float(np.mean([stage.state.record["arms_told"] for stage in stages])),
+            "messages": _mean(stages, "messages"),
+            "bytes": bytes_of(self.experiment, *(_mean(stages, name) for name in ("messages", "arms_told"))),
             "fates": [] if sampled is None else sampled.counts(),
             "looked": 0 if sampled is None else sampled.looked,
         }
@@ -130,6 +130,11 @@ def _saved(stages: Sequence[Run], solo: Sequence[Run], last: int) -> dict[str, f
 def _finite(value: float) -> float | None:
     """A number that JSON can hold: an interval of one run has no end."""
     return float(value) if np.isfinite(value) else None
+
+
+def _mean(stages: Sequence[Run], name: str) -> float:
+    """A count of the network's state, averaged over runs."""
+    return float(np.mean([stage.state.record[name] for stage in stages]))
 
 
 def _spread(stages: Sequence[Run], new: slice) -> dict[str, list[float] | None]:

@@ -1,6 +1,7 @@
 // Charts: Plotly, loaded when first needed, in the colours of the page.
 
 let loading = null;
+let revision = 0; // of all charts: curves grow in place, which Plotly does not notice by itself
 
 export function loadPlotly() {
   loading ??= new Promise((resolve, reject) => {
@@ -36,6 +37,7 @@ function dress(layout) {
     plot_bgcolor: colour("card"),
     font: { color: ink, family: "system-ui, sans-serif", size: 12 },
     margin: { l: 48, r: 22, t: 8, b: 40 },
+    datarevision: ++revision,
     legend: { orientation: "h", y: -0.18, x: 0, font: { color: ink } },
     hoverlabel: { bgcolor: colour("card"), bordercolor: line, font: { color: ink } },
     ...layout,

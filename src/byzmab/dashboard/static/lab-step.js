@@ -159,7 +159,7 @@ function fillReports(step, arm) {
       ...cells("td", fate === "silent" ? "–" : report.means[arm].toFixed(3), String(report.pulls[arm])), make("td", {}, make("span", { class: `fate ${fate}` }, fate)));
   });
   const own = make("tr", { class: "total" }, make("th", { scope: "row" }, "own"), ...cells("td", step.means[arm].toFixed(3), String(step.pulls[arm]), ""));
-  by("reports-table").replaceChildren(make("thead", {}, make("tr", {}, ...cells("th", `reports on arm ${arm + 1}`, "mean", "pulls", "what became of it"))), make("tbody", {}, own, ...rows));
+  by("reports-table").replaceChildren(make("thead", {}, make("tr", {}, ...cells("th", `on arm ${arm + 1}`, "mean", "pulls", "fate"))), make("tbody", {}, own, ...rows));
 }
 
 // All arms, a row each, so that fifty are read like four.

@@ -28,7 +28,7 @@ export class Story {
     this.results = new Map(); // by settings: a lever put back shows at once what was played
     this.before = null; // lever positions and regrets of the last story told
     this.playing = null;
-    this.drawing = false;
+    this.drawing = this.again = this.listening = false;
     this.wire();
   }
 
@@ -139,12 +139,15 @@ export class Story {
       return;
     }
     this.drawing = true;
-    do {
-      this.again = false;
-      await new Promise(requestAnimationFrame);
-      await this.draw();
-    } while (this.again);
-    this.drawing = false;
+    try {
+      do {
+        this.again = false;
+        await new Promise(requestAnimationFrame);
+        await this.draw();
+      } while (this.again);
+    } finally {
+      this.drawing = false;
+    }
   }
 
   async draw() {
