@@ -194,7 +194,8 @@ def test_frames_add_up_to_what_simulate_gives(client):
     experiment = read_setup({**SMALL, "record": "40"})
     name, *events = events_of(client.post("/lab/run", json={"settings": {**SMALL, "record": "40"}}).text)
     assert name[0] == "begin"
-    assert [name for name, _ in events] == ["frame"] * 50 + ["end"]
+    # with a cold cache it says first what it compiles
+    assert [name for name, _ in events if name != "compiling"] == ["frame"] * 50 + ["end"]
     frames = [data for name, data in events if name == "frame"]
     result, solo = simulate(experiment), simulate(alone(experiment))
     assert [r for frame in frames for r in frame["rounds"]] == result.rounds.tolist()
