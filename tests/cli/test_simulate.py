@@ -261,3 +261,24 @@ def test_a_progress_bar_is_shown_on_a_terminal_and_not_in_a_pipe():
     os.close(master)
     assert b"simulating" in shown
     assert b"100%" in shown
+
+
+CAUGHT_HALF_MADE = """
+import os, signal
+from byzmab.cli import main
+
+class HalfMade:
+    def __init__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        self.file = None
+    def __del__(self):
+        self.file
+
+main.app = lambda **settings: HalfMade()
+main.main()
+"""
+
+
+def test_what_control_c_catches_half_made_does_not_complain():
+    done = subprocess.run([sys.executable, "-c", CAUGHT_HALF_MADE], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "stopped\n")

@@ -54,7 +54,7 @@ def test_a_second_sweep_reuses_the_points_it_shares(tmp_path):
     run_sweep(POINTS[:3], ResultStore(tmp_path))
     store = ResultStore(tmp_path)
     run_sweep(POINTS, store)
-    assert (store.computed, store.reused) == (1, 3)
+    assert (store.computed, store.reused) == (6, 18)  # runs, however many blocks they are kept in
 
 
 def test_progress_and_the_estimate_are_told(tmp_path):
@@ -105,8 +105,9 @@ def test_a_killed_sweep_goes_on_without_losing_or_repeating_a_block(tmp_path):
     resumed = json.loads(byzmab("sweep", "s.toml", "--json", "--out", "out", cwd=tmp_path).stdout)
     whole = json.loads(byzmab("sweep", "s.toml", "--json", "--out", "whole", cwd=tmp_path).stdout)
     assert kept
-    assert resumed["reused"] == len(kept)
-    assert resumed["computed"] > 0
+    found = [block for folder in (tmp_path / "out" / "points").iterdir() for block in blocks_in(folder)]
+    assert resumed["reused"] == sum(block.end - block.first for block in found if block.path in kept)
+    assert resumed["computed"] + resumed["reused"] == 6 * 12
     assert {path: path.stat().st_mtime_ns for path in kept} == stamps
     assert resumed["points"] == whole["points"]
     for place in (tmp_path / "out" / "points").iterdir():  # no run twice
@@ -193,7 +194,7 @@ def test_table_and_plot_show_what_is_there(tmp_path):
     shown = byzmab("sweep", "--table", "--plot", "--out", "out", cwd=tmp_path)
     assert shown.stdout.count("pooled") == 3
     assert (tmp_path / "out" / "sweep.png").stat().st_size > 10_000
-    assert "0 blocks computed" in shown.stderr
+    assert "0 runs computed" in shown.stderr
 
 
 def test_a_sweep_opens_as_one_lazy_array_and_a_tidy_table(tmp_path):

@@ -1,8 +1,10 @@
 """The `byzmab` command: its commands, and what becomes of errors."""
 
+import signal
 import sys
 from io import TextIOWrapper
-from typing import Annotated, Any
+from types import FrameType
+from typing import Annotated, Any, Never
 
 import typer
 
@@ -70,6 +72,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a sign shows another
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         code = app(standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
@@ -88,6 +92,12 @@ def main() -> None:
             raise
         code = _end(f"error: {error}", 2)
     sys.exit(_end("stopped", INTERRUPTED) if code == INTERRUPTED else code)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> Never:
+    """Stop, and let objects that are caught half-made die in silence: Python would print their complaints."""
+    sys.unraisablehook = lambda complaint: None
+    raise KeyboardInterrupt
 
 
 def _end(message: str, code: int) -> int:

@@ -56,4 +56,4 @@ def sweep(
     if plot:
         for path in save_figure(data.plot(), directory / "sweep"):
             note(f"wrote {path}")
-    note(f"{store.computed} blocks computed, {store.reused} reused, in {directory}")
+    note(f"{store.computed} runs computed, {store.reused} reused, in {directory}")

@@ -52,7 +52,7 @@ class ResultStore:
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory) / "points"
-        self.computed = 0  # blocks, since it was opened
+        self.computed = 0  # runs, since it was opened
         self.reused = 0
 
     def folder(self, experiment: Experiment) -> Path:
@@ -89,14 +89,13 @@ class ResultStore:
     def missing(self, experiment: Experiment) -> list[tuple[int, int]]:
         """The runs, first and end, that no block holds yet."""
         gaps, reached = [], 0
-        blocks = self.blocks(experiment)
-        self.reused += len(blocks)
-        for block in blocks:
+        for block in self.blocks(experiment):
             if block.first > reached:
                 gaps.append((reached, block.first))
             reached = block.end
         if reached < experiment.runs:
             gaps.append((reached, experiment.runs))
+        self.reused += experiment.runs - sum(end - first for first, end in gaps)
         return gaps
 
     def write(self, experiment: Experiment, part: Result, origin: dict[str, Any] | None = None) -> None:
@@ -113,7 +112,7 @@ class ResultStore:
         origin = {**(origin or provenance()), "seconds": round(part.seconds, 6)}
         _write(folder / f"{name}.json", json.dumps(origin, indent=2).encode())
         _write(folder / f"{name}.npz", data)  # last: what is there is whole
-        self.computed += 1
+        self.computed += part.experiment.runs
 
     def read(self, experiment: Experiment) -> Result:
         """The result of an experiment all of whose runs are there."""
