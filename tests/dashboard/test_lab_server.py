@@ -366,11 +366,11 @@ def test_the_choice_shown_is_the_engines_and_follows_from_what_is_shown(filter, 
     parts = experiment.parts
     for round in (1, 2, 40, 173):
         view = view_round(experiment, 1, round)
-        stage = Run(experiment, 0)
-        stage.advance(round - 1)
-        before = stage.state["pulls"].copy()
-        stage.advance(round)
-        pulled = np.argmax(stage.state["pulls"] - before, axis=1)
+        run = Run(experiment, 0)
+        run.advance(round - 1)
+        before = run.state["pulls"].copy()
+        run.advance(round)
+        pulled = np.argmax(run.state["pulls"] - before, axis=1)
         assert view.choices.tolist() == pulled.tolist()
         assert np.array_equal(view.pulls, before)
         for agent in range(7):

@@ -41,7 +41,7 @@ class InMemoryNetwork:
             byzantine=experiment.byzantine,
             agents=self.names,
             graph=self.graph,
-            truths=tuple(parts.means),
+            true_means=tuple(parts.means),
             arms=ARMS,
             f=parts.f,
             kappa=float(experiment.kappa),
@@ -235,8 +235,8 @@ def test_with_f_liars_among_ten_honest_regret_stays_in_the_simulators_band(netwo
     horizon, settings = 200, {"agents": 10, "byzantine": 2, "attack": attack, "filter": "pooled", "policy": "tuned"}
     band = simulate(Experiment(horizon=horizon, runs=40, **settings)).summary()["regret"]
     live = network(horizon=horizon, settings={"equivocators": "keep"}, **settings)
-    truths, chance = live.experiment.parts.means, np.random.default_rng(0)
-    streams = [RewardStream(truths, 1, i) for i in range(10)]
+    true_means, chance = live.experiment.parts.means, np.random.default_rng(0)
+    streams = [RewardStream(true_means, 1, i) for i in range(10)]
     while min(sum(stream.pulls) for stream in streams) < horizon + len(ARMS):
         for host, stream in zip(live.hosts, streams, strict=True):
             for _ in range(min(chance.integers(3, 8), horizon + len(ARMS) - sum(stream.pulls))):

@@ -307,9 +307,9 @@ def test_files_hold_the_simulators_graph_in_both_directions(tmp_path, graph):
     """Who hears whom is what a simulation with the same seed draws, and both ends of every edge agree."""
     experiment = Experiment(graph=graph, seed=3, byzantine=2, f=1, agents=10, horizon=1)
     deployment = provision(experiment, tmp_path)
-    stage = Run(experiment, 0)
-    stage.advance(1)
-    starts, heard = stage.state["inbox_starts"], stage.state["inbox_senders"]
+    run = Run(experiment, 0)
+    run.advance(1)
+    starts, heard = run.state["inbox_starts"], run.state["inbox_senders"]
     simulated = tuple(tuple(heard[starts[i] : starts[i + 1]].tolist()) for i in range(10))
     assert deployment.plan.graph == simulated == draw_graph(resolve_graph(graph), 10, 2, 3)
     configs = {member.name: read_config(member.file) for member in deployment.members}
@@ -328,9 +328,9 @@ def test_nodes_decide_as_the_experiment_says(tmp_path):
         agents=4, byzantine=1, f=0, kappa=1.3, filter="pooled", policy="tuned", arms="random:5", seed=2
     )
     deployment = provision(experiment, tmp_path)
-    stage = Run(experiment, 0)
-    stage.advance(1)
-    assert deployment.plan.truths == tuple(stage.state["true_means"].tolist())
+    run = Run(experiment, 0)
+    run.advance(1)
+    assert deployment.plan.true_means == tuple(run.state["true_means"].tolist())
     for member in deployment.members:
         config = read_config(member.file)
         assert (config.f, config.kappa, config.filter, config.policy) == (0, 1.3, "pooled", "tuned")
@@ -340,9 +340,9 @@ def test_nodes_decide_as_the_experiment_says(tmp_path):
 def test_rewards_are_the_simulators_and_the_same_for_the_solo_counterpart():
     played = Run(Experiment(seed=5, horizon=40, filter="solo"), 0)
     played.advance(40)
-    state, truths = played.state, (0.5, 0.45, 0.4, 0.3)
+    state, true_means = played.state, (0.5, 0.45, 0.4, 0.3)
     for agent in range(3):
-        stream, twin = RewardStream(truths, 5, agent), RewardStream(truths, 5, agent)
+        stream, twin = RewardStream(true_means, 5, agent), RewardStream(true_means, 5, agent)
         for arm in range(4):
             pulls = int(state["pulls"][agent, arm])
             drawn = [stream.pull(arm) for _ in range(pulls)]

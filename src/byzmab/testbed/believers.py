@@ -24,7 +24,7 @@ class Believers:
         self._numbers = {name: number for number, name in enumerate(plan.agents)}
         self._graph = plan.graph
         numbers = range(len(plan.agents))
-        self.rewards = [RewardStream(plan.truths, plan.seed, number) for number in numbers]
+        self.rewards = [RewardStream(plan.true_means, plan.seed, number) for number in numbers]
         self._agents = [Agent(plan.arms, 0, plan.kappa, FILTER, policy, plan.seed + number + 1) for number in numbers]
         self._arms = {arm: index for index, arm in enumerate(plan.arms)}
         self.use(plan)

@@ -31,7 +31,7 @@ class AttackPlan(msgspec.Struct, frozen=True):
     byzantine: int  # the first so many agents lie
     agents: tuple[str, ...]  # names, which are the same for all
     graph: tuple[tuple[int, ...], ...]  # whom each agent hears, numbered from 0, ascending
-    truths: tuple[float, ...]  # μ, in the order of `arms`
+    true_means: tuple[float, ...]  # μ, in the order of `arms`
     arms: tuple[str, ...]
     f: int | str  # a number, or auto
     kappa: float
@@ -73,34 +73,34 @@ def with_liars(plan: AttackPlan, attack: str, liars: Collection[int]) -> AttackP
 class AttackView:
     """The world as an attack sees it, and the lies it makes up in it, for one liar."""
 
-    def __init__(self, plot: AttackPlan, name: str) -> None:
-        attack: Attack = ATTACKS.resolve(plot.attack)
+    def __init__(self, plan: AttackPlan, name: str) -> None:
+        attack: Attack = ATTACKS.resolve(plan.attack)
         check_functions(attack.kind, attack.functions())
-        self.plot = plot
-        self.me = plot.agents.index(name)
+        self.plan = plan
+        self.me = plan.agents.index(name)
         self._attack = type(attack)
-        agents, arms = len(plot.agents), len(plot.arms)
+        agents, arms = len(plan.agents), len(plan.arms)
         self._rows = self._hand_out_rows()
-        rows = agents + sum(sender < plot.byzantine for senders in plot.graph for sender in senders)
-        starts = np.cumsum([0, *map(len, plot.graph)])
-        senders = np.array([sender for senders in plot.graph for sender in senders], np.int64)
+        rows = agents + sum(sender < plan.byzantine for senders in plan.graph for sender in senders)
+        starts = np.cumsum([0, *map(len, plan.graph)])
+        senders = np.array([sender for senders in plan.graph for sender in senders], np.int64)
         self._told = Report(np.zeros((rows, arms)), np.zeros((rows, arms)))
         self._lie = Report(np.zeros(arms), np.zeros(arms))
         self._params = np.array(attack.params, np.float64)
-        self._scratch = np.zeros(attack.scratch_shape(agents, arms, plot.byzantine))
-        self._rng, self._key = np.zeros(1, np.uint64), draws.key_of(plot.seed, 0, draws.ATTACK)
+        self._scratch = np.zeros(attack.scratch_shape(agents, arms, plan.byzantine))
+        self._rng, self._key = np.zeros(1, np.uint64), draws.key_of(plan.seed, 0, draws.ATTACK)
         self._begun = False
         self._world = World(
             0,
             self._told.pulls[:agents],
             self._told.means[:agents],
             np.full(agents, -1),  # unknown: nobody tells which arm it pulled last
-            np.array(plot.truths, np.float64),
-            int(np.argmax(plot.truths)),
-            plot.byzantine,
-            checked_f(plot.f, MOST),
-            np.full(agents, plot.kappa),
-            bool(FILTERS.resolve(plot.filter).consistency),
+            np.array(plan.true_means, np.float64),
+            int(np.argmax(plan.true_means)),
+            plan.byzantine,
+            checked_f(plan.f, MOST),
+            np.full(agents, plan.kappa),
+            bool(FILTERS.resolve(plan.filter).consistency),
             starts,
             senders,
             starts,
@@ -111,20 +111,20 @@ class AttackView:
 
     def _hand_out_rows(self) -> list[dict[int, int]]:
         """The row of each report, by receiver and sender: an agent's own if it is honest, one per lie otherwise."""
-        free = len(self.plot.agents)
+        free = len(self.plan.agents)
         rows: list[dict[int, int]] = []
-        for senders in self.plot.graph:
+        for senders in self.plan.graph:
             rows.append({})
             for sender in senders:
-                rows[-1][sender] = sender if sender >= self.plot.byzantine else free
-                free += sender < self.plot.byzantine
+                rows[-1][sender] = sender if sender >= self.plan.byzantine else free
+                free += sender < self.plan.byzantine
         return rows
 
     def play(self, host: Host) -> None:
         """Look at the world as the host knows it now, and make up the lies of this round."""
         mine = host.agent.report()
         told: Told = {name: (word.arms, word.pulls, word.means) for name, word in host.heard.items()}
-        told[self.plot.agents[self.me]] = ([*map(str, mine.arms)], mine.pulls.tolist(), mine.means.tolist())
+        told[self.plan.agents[self.me]] = ([*map(str, mine.arms)], mine.pulls.tolist(), mine.means.tolist())
         self.look(told)
         self.make_up(host.seq - 1)  # the first report tells of time 0
 
@@ -141,8 +141,8 @@ class AttackView:
         attack.start_round(world, *own)
         for receiver, rows in enumerate(self._rows):
             for sender, row in rows.items():
-                if sender < self.plot.byzantine:
-                    self._rng[0] = draws.key_within(key, 1 + sender * len(self.plot.agents) + receiver)
+                if sender < self.plan.byzantine:
+                    self._rng[0] = draws.key_within(key, 1 + sender * len(self.plan.agents) + receiver)
                     attack.lie(world, sender, receiver, *own, self._lie)
                     silent = ~((self._lie.pulls > 0.0) & np.isfinite(self._lie.means))
                     self._told.pulls[row] = np.where(silent, 0.0, self._lie.pulls)
@@ -151,24 +151,24 @@ class AttackView:
     def look(self, told: Told) -> None:
         """Look at what agents tell; one that tells nothing is imagined with one's own pulls and the true means."""
         pulls, means = self._told.pulls, self._told.means
-        arms, counts, _ = told[self.plot.agents[self.me]]
+        arms, counts, _ = told[self.plan.agents[self.me]]
         own = dict(zip(arms, counts, strict=True))
-        for agent, name in enumerate(self.plot.agents):
+        for agent, name in enumerate(self.plan.agents):
             arms, counts, averages = told.get(name, ([], [], []))
             known = dict(zip(arms, zip(counts, averages, strict=True), strict=True))
-            for index, arm in enumerate(self.plot.arms):
-                imagined = (own.get(arm, 0.0), self.plot.truths[index]) if name not in told else (0.0, 0.0)
+            for index, arm in enumerate(self.plan.arms):
+                imagined = (own.get(arm, 0.0), self.plan.true_means[index]) if name not in told else (0.0, 0.0)
                 pulls[agent, index], means[agent, index] = known.get(arm, imagined)
 
     def lie_to(self, name: str) -> Report:
         """What was made up for one agent."""
-        return self.lie(self.plot.agents[self.me], name)
+        return self.lie(self.plan.agents[self.me], name)
 
     def lie(self, sender: str, receiver: str) -> Report:
         """What was made up for one agent, to be told by a liar."""
-        agents = self.plot.agents
+        agents = self.plan.agents
         row = self._rows[agents.index(receiver)][agents.index(sender)]
-        return Report(self._told.pulls[row].copy(), self._told.means[row].copy(), self.plot.arms)
+        return Report(self._told.pulls[row].copy(), self._told.means[row].copy(), self.plan.arms)
 
 
 class Liar:

@@ -39,7 +39,9 @@ class Application:
         self.member, self._rate = member, rate
         self._client = Client(member.url, timeout=TIMEOUT, retries=0)
         self._indices = {arm: index for index, arm in enumerate(plan.arms)}
-        self.rewards, self.solo_rewards = (RewardStream(plan.truths, plan.seed, member.number - 1) for _ in range(2))
+        self.rewards, self.solo_rewards = (
+            RewardStream(plan.true_means, plan.seed, member.number - 1) for _ in range(2)
+        )
         self._solo = Agent(len(plan.arms), 0, plan.kappa, "solo", policy, plan.seed + member.number)
         self.decisions = 0
         self.failures = 0  # questions without an answer
@@ -130,7 +132,7 @@ class Traffic:
         return {
             "seconds": self.seconds,
             "attack": self._network.attack,
-            "truths": list(self._network.deployment.plan.truths),
+            "true_means": list(self._network.deployment.plan.true_means),
             "decisions": sum(row["decisions"] for row in rows),
             "regret": {name: _mean([row[name] for row in honest]) for name in REGRETS},
             "agents": rows,

@@ -10,7 +10,7 @@ from byzmab.core.draws import uniform
 from byzmab.core.policies.base import TIED, Policy
 from byzmab.core.report import Belief, Floats, Integers, Words
 
-PLACES, TEMPERATURE = range(2)  # where the parameters are
+CANDIDATES, TEMPERATURE = range(2)  # where the parameters are
 
 
 @compiled
@@ -33,28 +33,28 @@ def pick_largest(estimates: Floats, taken: Integers, rng: Words) -> int:
 def softmax(belief: Belief, time: int, params: Floats, rng: Words) -> int:
     """Take the largest estimates one after the other, ties at random, and draw one of them by softmax."""
     estimates = belief.estimates
-    places = min(int(params[PLACES]), estimates.size)
-    arms, odds, taken = np.empty(places, np.int64), np.empty(places), np.zeros(estimates.size, np.int64)
+    candidates = min(int(params[CANDIDATES]), estimates.size)
+    arms, odds, taken = np.empty(candidates, np.int64), np.empty(candidates), np.zeros(estimates.size, np.int64)
     total = 0.0
-    for place in range(places):
+    for rank in range(candidates):
         arm = pick_largest(estimates, taken, rng)
-        arms[place], odds[place], taken[arm] = arm, math.exp(estimates[arm] / params[TEMPERATURE]), 1
-        total += odds[place]
+        arms[rank], odds[rank], taken[arm] = arm, math.exp(estimates[arm] / params[TEMPERATURE]), 1
+        total += odds[rank]
     point, passed = uniform(rng) * total, 0.0
-    for place in range(places - 1):
-        passed += odds[place]
+    for rank in range(candidates - 1):
+        passed += odds[rank]
         if point < passed:
-            return int(arms[place])
-    return int(arms[places - 1])
+            return int(arms[rank])
+    return int(arms[candidates - 1])
 
 
 def explain(belief: Belief, time: int, params: Floats, rng: Words) -> Floats:
-    """The chance of every arm: places are shared by those tied for the last of them."""
+    """The chance of every arm: those tied for the last rank share it."""
     estimates = belief.estimates
-    places = min(int(params[PLACES]), estimates.size)
-    last = np.sort(estimates)[-places]
+    candidates = min(int(params[CANDIDATES]), estimates.size)
+    last = np.sort(estimates)[-candidates]
     safe, tied = estimates > last + TIED, np.abs(estimates - last) <= TIED
-    odds = np.exp(estimates / params[TEMPERATURE]) * (safe + tied * (places - safe.sum()) / tied.sum())
+    odds = np.exp(estimates / params[TEMPERATURE]) * (safe + tied * (candidates - safe.sum()) / tied.sum())
     return np.asarray(odds / odds.sum())
 
 
@@ -68,9 +68,9 @@ class Softmax(Policy):
     choose = staticmethod(softmax)
     explain = staticmethod(explain)
     worth = "chance"
-    places: int = 3
+    candidates: int = 3
     temperature: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (1 <= self.places < 2**31 and 0.01 <= self.temperature < math.inf):
-            raise self.misunderstood(f"places={self.places},temperature={self.temperature}")
+        if not (1 <= self.candidates < 2**31 and 0.01 <= self.temperature < math.inf):
+            raise self.misunderstood(f"candidates={self.candidates},temperature={self.temperature}")

@@ -12,12 +12,12 @@ from typing import Any
 from byzmab.baselines import BASELINES
 from byzmab.core.errors import BadInput
 from byzmab.core.plugins import Registry
+from byzmab.dashboard.lab.events import Event, played
 from byzmab.dashboard.lab.examples import examples
 from byzmab.dashboard.lab.playing import Playing, announce
 from byzmab.dashboard.lab.round_view import step
 from byzmab.dashboard.lab.seats import Seats
 from byzmab.dashboard.lab.setup import Texts, describe, first_view, read_setup, usual
-from byzmab.dashboard.lab.stages import Event, played
 from byzmab.dashboard.lab.story import story
 from byzmab.simulation.catalogue import Entry, catalogue
 from byzmab.simulation.experiment import PLUGINS

@@ -37,13 +37,13 @@ class Playing:
     def __init__(self, experiment: Experiment, quick: bool = False) -> None:
         self.experiment, self._quick = experiment, quick
         self._stop = threading.Event()
-        self._stages: list[list[Run]] = []  # all runs of it, and of its agents alone
+        self._runs: list[list[Run]] = []  # all runs of it, and of its agents alone
         self._sampled: SampledRun | None = None
 
     def prepare(self) -> None:
         """Set up all runs; what was never played on this machine is compiled here."""
-        runs = range(self.experiment.runs)
-        self._stages = [[Run(each, run) for run in runs] for each in (self.experiment, alone(self.experiment))]
+        numbers = range(self.experiment.runs)
+        self._runs = [[Run(each, number) for number in numbers] for each in (self.experiment, alone(self.experiment))]
         self._sampled = None if self._quick else SampledRun(self.experiment)
 
     def stop(self) -> None:
@@ -52,7 +52,7 @@ class Playing:
 
     def updates(self) -> Iterator[Update]:
         """Play; yield after each block what is new since the one before. Ends early when stopped."""
-        if not self._stages:
+        if not self._runs:
             self.prepare()
         horizon, began = self.experiment.horizon, time.perf_counter()
         rounds, done = -(-horizon // (QUICK_FRAMES if self._quick else FRAMES)), 0
@@ -60,7 +60,7 @@ class Playing:
             while done < horizon and not self._stop.is_set():
                 before, done = done, min(done + rounds, horizon)
                 try:
-                    list(pool.map(lambda stage, until=done: self._play(stage, until), chain(*self._stages)))
+                    list(pool.map(lambda run, until=done: self._play(run, until), chain(*self._runs)))
                     if self._sampled is not None:
                         self._play(self._sampled, done)  # plain Python, which beside the others would keep them waiting
                 except Stopped:
@@ -70,32 +70,32 @@ class Playing:
 
     def _update(self, before: int, done: int) -> Update:
         """What is new since round `before`."""
-        (stages, solo), sampled = self._stages, self._sampled
+        (runs, solo), sampled = self._runs, self._sampled
         grid = grid_of(self.experiment.horizon, self.experiment.record)
         first, end = (int(index) for index in np.searchsorted(grid, (before, done), "right"))
         new = slice(first, end)
         return {
             "done": done,
             "rounds": grid[new].tolist(),
-            "regret": _spread(stages, new),
+            "regret": _spread(runs, new),
             "solo": _spread(solo, new),
-            "saved": _saved(stages, solo, end - 1),
+            "saved": _saved(runs, solo, end - 1),
             "bound": [] if sampled is None else sampled.bound[new],
-            "shares": self._shares(stages, done),
-            "messages": _mean(stages, "messages"),
-            "bytes": bytes_of(self.experiment, *(_mean(stages, name) for name in ("messages", "arms_told"))),
+            "shares": self._shares(runs, done),
+            "messages": _mean(runs, "messages"),
+            "bytes": bytes_of(self.experiment, *(_mean(runs, name) for name in ("messages", "arms_told"))),
             "fates": [] if sampled is None else sampled.counts(),
             "looked": 0 if sampled is None else sampled.looked,
         }
 
-    def _play(self, stage: Run | SampledRun, until: int) -> None:
+    def _play(self, run: Run | SampledRun, until: int) -> None:
         if self._stop.is_set():
             raise Stopped
-        stage.advance(until)
+        run.advance(until)
 
-    def _shares(self, stages: Sequence[Run], done: int) -> list[float]:
+    def _shares(self, runs: Sequence[Run], done: int) -> list[float]:
         """The normal agents' share of pulls by arm so far, over all runs; the first pull of each arm is outside."""
-        pulls = [stage.state["pulls"][self.experiment.byzantine :].mean(axis=0) - 1.0 for stage in stages]
+        pulls = [run.state["pulls"][self.experiment.byzantine :].mean(axis=0) - 1.0 for run in runs]
         return (np.mean(pulls, axis=0) / done).tolist()  # type: ignore[no-any-return]
 
 
@@ -116,14 +116,14 @@ def announce(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def _regret(stages: Sequence[Run], when: int | slice) -> Floats:
+def _regret(runs: Sequence[Run], when: int | slice) -> Floats:
     """The normal agents' average regret on the grid, by run."""
-    return np.array([stage.state["regret"][:, when].mean(axis=0) for stage in stages])
+    return np.array([run.state["regret"][:, when].mean(axis=0) for run in runs])
 
 
-def _saved(stages: Sequence[Run], solo: Sequence[Run], last: int) -> dict[str, float | None] | None:
+def _saved(runs: Sequence[Run], solo: Sequence[Run], last: int) -> dict[str, float | None] | None:
     """The share of the regret alone that is saved, with its paired interval; None before anything is lost."""
-    found = saved_interval(_regret(stages, last), _regret(solo, last)) if last >= 0 else None
+    found = saved_interval(_regret(runs, last), _regret(solo, last)) if last >= 0 else None
     return None if found is None else {name: _finite(value) for name, value in found._asdict().items()}
 
 
@@ -132,13 +132,13 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _mean(stages: Sequence[Run], name: str) -> float:
+def _mean(runs: Sequence[Run], name: str) -> float:
     """A count of the network's state, averaged over runs."""
-    return float(np.mean([stage.state.record[name] for stage in stages]))
+    return float(np.mean([run.state.record[name] for run in runs]))
 
 
-def _spread(stages: Sequence[Run], new: slice) -> dict[str, list[float] | None]:
+def _spread(runs: Sequence[Run], new: slice) -> dict[str, list[float] | None]:
     """Mean and standard deviation over runs of the normal agents' average regret."""
-    values = _regret(stages, new)
-    std = values.std(axis=0, ddof=1).round(3).tolist() if len(stages) > 1 else None
+    values = _regret(runs, new)
+    std = values.std(axis=0, ddof=1).round(3).tolist() if len(runs) > 1 else None
     return {"mean": values.mean(axis=0).round(3).tolist(), "std": std}

@@ -167,7 +167,7 @@ def step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, 
         "trims": parts.filter.trims,
         "worth": parts.policy.worth,
         "formula": (type(parts.policy).__doc__ or "").partition("\n")[0],
-        "truths": view.true_means.tolist(),
+        "true_means": view.true_means.tolist(),
         "pulls": view.pulls[me].tolist(),
         "means": view.means[me].tolist(),
         "heard": [

@@ -22,7 +22,7 @@ class SampledRun:
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
         kind = Run if why_no_bound(experiment) else WidthRun
-        self.stage = kind(experiment, 0, dense=False)  # the dense path lists no honest reports
+        self.run = kind(experiment, 0, dense=False)  # the dense path lists no honest reports
         self.samples = sample_rounds(experiment)
         self.fates = [Counter[Fate]() for _ in range(experiment.parts.agents)]  # of the reports that each told
         self.looked = 0
@@ -32,11 +32,11 @@ class SampledRun:
 
     def advance(self, until: int) -> None:
         """Advance to round `until`, counting fates in sampled rounds and the bound on the grid."""
-        begun = int(self.stage.state.record["time"])
+        begun = int(self.run.state.record["time"])
         for stop in self._stops[bisect_left(self._stops, begun) : bisect_left(self._stops, until)]:
             self._play_to(stop)
             if stop in self.samples:
-                self._count(play_round(self.stage))
+                self._count(play_round(self.run))
         self._play_to(until)
 
     def counts(self) -> list[dict[str, int]]:
@@ -44,10 +44,10 @@ class SampledRun:
         return [{str(fate): count for fate, count in counted.items()} for counted in self.fates]
 
     def _play_to(self, until: int) -> None:
-        self.stage.advance(until)
+        self.run.advance(until)
         due = len(self.bound) < len(self._grid) and until == self._grid[len(self.bound)]
-        if due and isinstance(self.stage, WidthRun):
-            self.bound.append(float(self.stage.widths.plain()[self.experiment.byzantine :].mean()))
+        if due and isinstance(self.run, WidthRun):
+            self.bound.append(float(self.run.widths.plain()[self.experiment.byzantine :].mean()))
 
     def _count(self, view: RoundView) -> None:
         self.looked += 1

@@ -44,7 +44,7 @@ const show = throttle(() => {
   if (!about || !latest) return;
   const rows = latest.agents;
   chosen ??= (rows.find((row) => !row.lies) ?? rows[0]).agent;
-  by("facts").textContent = `${rows.length} nodes · f = ${about.f}, κ = ${about.kappa}, filter ${about.filter}, policy ${about.policy} · true means ${latest.truths.map((mean) => +mean.toFixed(3)).join(", ")}`;
+  by("facts").textContent = `${rows.length} nodes · f = ${about.f}, κ = ${about.kappa}, filter ${about.filter}, policy ${about.policy} · true means ${latest.true_means.map((mean) => +mean.toFixed(3)).join(", ")}`;
   showMap(about, rows, chosen, choose);
   showNode(rows[chosen - 1], show);
   showAttack(latest);

@@ -61,7 +61,7 @@ export class Scene {
     const passed = stages.slice(0, at + 1), dropped = new Set(passed.flatMap((stage) => stage.drops)), shown = passed.some((stage) => stage.name === "estimate");
     const told = step.heard.filter((report) => report.fates[arm] !== "silent"), left = told.filter((report) => !dropped.has(report.fates[arm]));
     const index = ["index", "choice"].includes(stages[at].name) ? indexOf(step)?.[arm] : undefined;
-    const looked = [...left.map((report) => report.means[arm]), step.means[arm], step.truths[arm], ...(shown ? [step.estimates[arm], step.everyone.estimates[arm]] : []), ...(index === undefined ? [] : [index])];
+    const looked = [...left.map((report) => report.means[arm]), step.means[arm], step.true_means[arm], ...(shown ? [step.estimates[arm], step.everyone.estimates[arm]] : []), ...(index === undefined ? [] : [index])];
     const { low, high, x } = scaleOf(at ? looked : [0, 1, ...looked]);
     this.drawAxis(ticks(low, high), x);
     this.drawMarks(told, arm, x, dropped, shown);
@@ -74,7 +74,7 @@ export class Scene {
     this.own.style.transform = `translate(${x(step.means[arm])}px, ${BASE}px)`;
     this.own.querySelector("title").textContent = `own mean ${step.means[arm].toFixed(3)} of ${step.pulls[arm]} pulls`;
     const [z, everyone] = [step.estimates[arm], step.everyone.estimates[arm]];
-    this.line("truth", x(step.truths[arm]), `true mean ${step.truths[arm].toFixed(3)}`, true);
+    this.line("truth", x(step.true_means[arm]), `true mean ${step.true_means[arm].toFixed(3)}`, true);
     this.line("estimate", x(z), `z ${z.toFixed(3)}`, shown, z >= everyone ? "start" : "end");
     this.line("naive", x(everyone), `believing everyone ${everyone.toFixed(3)}`, shown && step.filter !== "mean", z >= everyone ? "end" : "start");
     this.bar.setAttribute("x1", x(z));
@@ -121,12 +121,12 @@ const ROW = { most: 30, least: 13 };
 
 // All arms below each other: from estimate to index, the one pulled, and the one that would have been.
 export function drawArms(svg, step, arm, choose) {
-  const arms = step.truths.length, row = Math.max(ROW.least, Math.min(ROW.most, 300 / arms)), left = 62, width = 360;
+  const arms = step.true_means.length, row = Math.max(ROW.least, Math.min(ROW.most, 300 / arms)), left = 62, width = 360;
   const index = indexOf(step), naive = index && step.everyone.index, top = 1.02 * Math.max(1, ...(index ?? []), ...(naive ?? []));
   const x = (value) => left + ((width - left - 12) * Math.min(Math.max(value, 0), top)) / top;
   svg.setAttribute("viewBox", `0 0 ${width} ${row * arms + 4}`);
   const focused = svg.contains(document.activeElement);
-  svg.replaceChildren(...step.truths.map((truth, number) => {
+  svg.replaceChildren(...step.true_means.map((truth, number) => {
     const y = row * (number + 0.5) + 2, chosen = number + 1 === step.choice, would = number + 1 === step.everyone.choice;
     const group = makeSvg("g", { class: `arm${number === arm ? " shown" : ""}${chosen ? " chosen" : ""}${would && !chosen ? " would" : ""}`, role: "button", tabindex: number === arm ? 0 : -1, "aria-pressed": String(number === arm), "data-arm": number + 1,
       "aria-label": `arm ${number + 1}${chosen ? ", pulled" : ""}${would && !chosen ? ", pulled if everyone were believed" : ""}: z ${step.estimates[number].toFixed(3)}${step.index ? `, ${step.worth} ${step.index[number].toFixed(3)}` : ""}` },

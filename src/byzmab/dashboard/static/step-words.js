@@ -54,7 +54,7 @@ export function captionOf(step, stage, arm) {
     case "consistency": return `Step A: a report counts if κ times its pulls is at least the ${own}.${gone(dropped("inconsistent"))}`;
     case "screening": return `What an honest agent could hardly have sent goes first.${gone(dropped("implausible"))}`;
     case "trimming": return `${(TRIMMING[kind] ?? ((f) => `The filter drops what it takes for extreme, with f = ${f}.`))(step.f)}${gone(dropped("trimmed", "unused"))}`;
-    case "estimate": return `${ESTIMATE[kind] ?? "The estimate z is what the filter makes of it."} z = ${step.estimates[arm].toFixed(3)}, the truth is ${step.truths[arm].toFixed(3)}.`;
+    case "estimate": return `${ESTIMATE[kind] ?? "The estimate z is what the filter makes of it."} z = ${step.estimates[arm].toFixed(3)}, the truth is ${step.true_means[arm].toFixed(3)}.`;
     case "index": return `z is worth w = ${step.weights[arm].toFixed(1)} pulls of one's own (${step.pulls[arm]})${step.doubts[arm] ? `, with doubt d = ${step.doubts[arm].toFixed(3)}` : ""}; `
       + `${WIDTH[kind] ?? "the more it is worth, the narrower."} Index ${step.index[arm].toFixed(3)} (t = ${step.time}; ${step.formula.replace(/\.$/, "")}).`;
     case "chance": return `Its chance to be drawn is ${step.index[arm].toFixed(3)} (${step.formula.replace(/\.$/, "")}).`;
@@ -64,9 +64,9 @@ export function captionOf(step, stage, arm) {
 
 // What believing everyone would have made of the same reports.
 export function counterfactualOf(step, arm) {
-  const { everyone, truths } = step, best = Math.max(...truths);
-  const z = `On arm ${arm + 1} believing everyone gives z = ${everyone.estimates[arm].toFixed(3)} instead of ${step.estimates[arm].toFixed(3)}; the truth is ${truths[arm].toFixed(3)}.`;
-  const cost = (choice) => `a regret of ${(best - truths[choice - 1]).toFixed(2)}`;
+  const { everyone, true_means } = step, best = Math.max(...true_means);
+  const z = `On arm ${arm + 1} believing everyone gives z = ${everyone.estimates[arm].toFixed(3)} instead of ${step.estimates[arm].toFixed(3)}; the truth is ${true_means[arm].toFixed(3)}.`;
+  const cost = (choice) => `a regret of ${(best - true_means[choice - 1]).toFixed(2)}`;
   const pulled = everyone.choice === step.choice ? `It would have pulled the same arm, ${step.choice}.`
     : `It would have pulled arm ${everyone.choice}, ${cost(everyone.choice)}, instead of arm ${step.choice}, ${cost(step.choice)}.`;
   return `${z} ${pulled}`;
