@@ -228,7 +228,6 @@ def test_a_page_that_does_not_read_has_one_state_waiting(tmp_path):
     arms = [f"an arm with a long name, number {number}" for number in range(500)]
     node = Process(1, tmp_path, report_every=0.02, arms=arms).start()
     with connect(node) as line, Client(node.url) as client:
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.sendall(b"GET /v1/stream HTTP/1.1\r\nhost: localhost\r\n\r\n")
         until(lambda: client.state().seq > 250)
         before, seen = client.state().seq, []

@@ -194,6 +194,8 @@ class Agent:
 
     def explain(self) -> dict[Name, dict[Arm, Fate]]:
         """What becomes of each neighbour's report on each arm; an arm without a reward of one's own hears nobody."""
+        if not self._rows_of:
+            return {}
         pulls, means = self._told[:, : len(self._rows_of)]
         columns = [
             self.filter.fates(
