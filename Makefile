@@ -39,10 +39,10 @@ FAULTS ?=
 soak: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m soak --time $(SOAK) $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults $(FAULTS))
 
-# tests with larger numbers: a hundred kills, a hundred thousand broken frames, a million events
+# tests with larger numbers: a hundred kills, a hundred thousand broken frames, a million events, every filter × policy
 test-long: $(READY)
-	BYZMAB_KILLS=100 BYZMAB_FRAMES=100000 BYZMAB_EVENTS=1000000 $(BIN)/python -m pytest \
-		tests/node/test_crash.py tests/node/test_host.py tests/node/test_backlog.py
+	BYZMAB_KILLS=100 BYZMAB_FRAMES=100000 BYZMAB_EVENTS=1000000 BYZMAB_PAIRS=all $(BIN)/python -m pytest \
+		tests/node/test_crash.py tests/node/test_host.py tests/node/test_backlog.py tests/parity/test_agents.py
 
 # the oldest dependencies that pyproject.toml allows: installed, and the tests without processes and browsers run with them
 lowest: $(READY)

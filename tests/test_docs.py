@@ -10,11 +10,13 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from command import run_byzmab
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -22,6 +24,7 @@ BLOCK = re.compile(r"^(<!-- not run: [^\n]+ -->\n)?```(\w*)([^\n]*)\n(.*?)^```$"
 RUN = ("python", "console")
 MOST_NOT_RUN = 2
 WRITE = "BYZMAB_WRITE_DOCS" in os.environ
+SHELL = re.compile(r"[|&;<>$*`~]")  # what only a shell understands
 NUMBER = re.compile(r"[-+−]?\d[\d,.]*(e[-+]?\d+)?")
 
 
@@ -45,9 +48,12 @@ def run_console(body):
     assert commands, f"no line of this console block is a command, as '$ byzmab list' would be:\n{body}"
     lines = []
     for command in commands:
-        done = subprocess.run(
-            command, shell=True, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+        if command.startswith("byzmab ") and not SHELL.search(command):
+            done = run_byzmab(shlex.split(command)[1:], environment=environment, together=True)
+        else:
+            done = subprocess.run(
+                command, shell=True, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            )
         lines += [f"$ {command}", *(line.rstrip() for line in done.stdout.rstrip().splitlines())]
     return "\n".join(lines) + "\n"
 

@@ -19,7 +19,7 @@ from byzmab.node.transport.base import Link
 from byzmab.node.transport.zenoh import ZenohTransport
 from byzmab.node.wire import digest_of, unseal_report
 
-KILLS = int(os.environ.get("BYZMAB_KILLS", "15"))
+KILLS = int(os.environ.get("BYZMAB_KILLS", "8"))
 
 
 class Application(threading.Thread):

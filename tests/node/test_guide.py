@@ -5,12 +5,12 @@ import io
 import re
 import signal
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 
+from command import BYZMAB, byzmab
 from live import free_port
 
 from byzmab import Client
@@ -26,9 +26,7 @@ def blocks(page):
 def test_two_nodes_of_the_page_learn_from_each_other(tmp_path):
     keys = {}
     for name in ("alice", "bob"):
-        command = [sys.executable, "-m", "byzmab.cli.main", "keygen", f"{name}.key"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-        keys[f"ed25519:KEY OF {name.upper()}"] = done.stdout.strip()
+        keys[f"ed25519:KEY OF {name.upper()}"] = byzmab("keygen", f"{name}.key", cwd=tmp_path).stdout.strip()
     ports = {port: str(free_port()) for port in ("8701", "8702", "7701")}
 
     def filled(text):
@@ -41,8 +39,7 @@ def test_two_nodes_of_the_page_learn_from_each_other(tmp_path):
         if language == "toml":
             name = re.search(r'title="(\w+)\.toml"', info)[1]
             (tmp_path / f"{name}.toml").write_text(filled(body))
-            command = [sys.executable, "-m", "byzmab.cli.main", "node", f"{name}.toml"]
-            nodes.append(subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL))
+            nodes.append(subprocess.Popen([*BYZMAB, "node", f"{name}.toml"], cwd=tmp_path, stderr=subprocess.DEVNULL))
         elif language == "py":
             wait_for_neighbours(ports)
             with contextlib.redirect_stdout(io.StringIO()) as printed:

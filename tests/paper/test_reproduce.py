@@ -1,12 +1,11 @@
 """Reproducing the paper: figures from files, claims decided by tests that can go either way."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from command import BYZMAB
+from command import byzmab
 
 from byzmab import BadInput
 from byzmab.core.toml import parse_toml
@@ -165,23 +164,8 @@ def test_an_edited_figure_runs_leaves_its_files_and_is_never_computed_twice(tmp_
 
 
 def test_the_command_prints_the_contract_and_resumes(tmp_path):
-    command = [
-        *BYZMAB,
-        "reproduce",
-        "F1",
-        "F7",
-        "F12",
-        "--runs",
-        "2",
-        "--horizon",
-        "150",
-        "--json",
-        "--out",
-        str(tmp_path),
-    ]
-    first, second = (
-        json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(2)
-    )
+    small = ["--runs", 2, "--horizon", 150, "--json", "--out", tmp_path]
+    first, second = (json.loads(byzmab("reproduce", "F1", "F7", "F12", *small).stdout) for _ in range(2))
     assert set(first) == {"figures", "claims", "seconds"}
     assert set(first["figures"]) == {"F1", "F7", "F12"}
     assert set(first["figures"]["F1"]["curves"][SOLO]) >= {"mean", "stderr"}
@@ -194,8 +178,7 @@ def test_the_command_prints_the_contract_and_resumes(tmp_path):
     "arguments", [["F13"], ["F1", "--runs", "0"], ["F1", "--workers", "0"], ["none.toml"], ["F1", "--out", "/proc/x"]]
 )
 def test_bad_input_ends_with_one_sentence_and_code_2(arguments):
-    done = subprocess.run([*BYZMAB, "reproduce", *arguments], capture_output=True, text=True)
-    assert done.returncode == 2
+    done = byzmab("reproduce", *arguments, code=2)
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1
 
