@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from byzmab import Experiment
+from byzmab.core.filters.pull import cap_of, pool_around
 from byzmab.core.tell import parse_tell
 from byzmab.paper.bounds import measure
 from byzmab.simulation.single_run import Run
@@ -66,3 +67,22 @@ def test_the_agent_with_the_fewest_pulls_hears_everyone_if_kappa_allows_for_the_
         others = told + np.where(pulls == pulls.min(axis=0), np.inf, 0.0)  # but those with the fewest themselves
         found.append(kappa * others.min(axis=0) * (1 + 1e-12) >= pulls.min(axis=0))
     assert np.all(found) == holds
+
+
+@pytest.mark.parametrize("growth", [0.1, 0.5])
+def test_the_cap_of_guarded_falls_by_no_more_than_the_share(growth):
+    """Where 2f others have more pulls than n, C ≥ n/(1+δ) and the pulls pooled are W ≥ n (r − 2f)/(1+δ)."""
+    f, met, lowered = 2, 0, 0
+    for pulls, told in played(growth, filter="guarded:proven=1", policy="ucb"):
+        for agent, arm in np.ndindex(pulls.shape):
+            own, others = pulls[agent, arm], np.delete(told[:, arm], agent)
+            ahead = int((np.delete(pulls[:, arm], agent) > own).sum())
+            if ahead <= 2 * f:
+                continue
+            cap = cap_of(own, others.copy(), f, 0)
+            _, kept, _ = pool_around(0.5, cap, others.copy(), np.full(others.size, 0.5), f)
+            met += 1
+            lowered += cap < own
+            assert cap * (1 + growth) >= own * (1 - 1e-12)
+            assert (own + kept) * (1 + growth) >= own * (ahead + 1 - 2 * f) * (1 - 1e-12)
+    assert met > 0 and lowered > 0
