@@ -17,7 +17,9 @@ PAIRS = [
     (filter, policy)
     for number, filter in enumerate(FILTERS.entries)
     for other, policy in enumerate(POLICIES.entries)
-    if "BYZMAB_PAIRS" in os.environ or (number - other) % 4 == 0 or (filter, policy) == (FILTER, POLICY.partition(":")[0])
+    if "BYZMAB_PAIRS" in os.environ
+    or (number - other) % 4 == 0
+    or (filter, policy) == (FILTER, POLICY.partition(":")[0])
 ]
 
 
