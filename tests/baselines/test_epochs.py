@@ -19,6 +19,29 @@ def test_the_median_of_rclb_leaves_an_exact_regret_whatever_is_told(attack):
     assert result.regret_values[:, :, -1] == pytest.approx(4948 * 0.0875 + 5052 * 0.05)
 
 
+def transcribed_rclb(agents, rng, means=(0.5, 0.45, 0.4, 0.3), horizon=10_000, delta=0.01):
+    """The regret of RCLB with C = 0 if nobody lies: what a phase brings to an agent is one binomial number per arm."""
+    active, time, regret, phase = np.array(means), 0, 0.0, 1
+    while time < horizon:
+        width = 2.0**-phase
+        pulls = math.ceil(math.ceil(math.log(len(means) * phase**2 / delta) / width**2) / agents)
+        rounds = min(pulls * active.size, horizon - time)
+        turns = rounds // active.size + (np.arange(active.size) < rounds % active.size)
+        regret += (turns * (max(means) - active)).sum()
+        told = np.median(rng.binomial(pulls, active, (agents, active.size)) / pulls, axis=0)
+        active = active[told.max() - told <= 2.0 * math.sqrt(2.0) * width]
+        time, phase = time + rounds, phase + 1
+    return regret
+
+
+@pytest.mark.parametrize(("agents", "byzantine"), [(10, 2), (40, 4)])
+def test_regret_of_rclb_is_that_of_a_transcription(agents, byzantine):
+    rng = np.random.default_rng(6)
+    expected = [transcribed_rclb(agents, rng) for _ in range(500)]
+    measured = regret_of("median-elimination:constant=0", agents=agents, byzantine=byzantine, runs=60)
+    assert_near(measured, (np.mean(expected), np.std(expected, ddof=1) / 500**0.5))
+
+
 def test_the_phases_of_rclb_are_as_long_as_computed_by_hand():
     params = np.array(MedianElimination().params)
     assert [pulls_in_phase(phase, 10, 4, params) for phase in range(1, 8)] == [3, 12, 53, 225, 944, 3922, 16193]
