@@ -1,4 +1,4 @@
-"""What honest nodes pay among real liars: processes, sockets and HTTP, at a horizon of a thousand decisions."""
+"""What honest nodes pay among real liars: processes, sockets and HTTP, at a horizon of two thousand decisions."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,7 +10,7 @@ from byzmab.testbed.network import Network
 from byzmab.testbed.provision import Options
 from byzmab.testbed.traffic import Application
 
-HORIZON, RUNS = 1_000, 40
+HORIZON, RUNS = 2_000, 40
 
 
 @pytest.mark.parametrize("attack", ["adaptive"])
