@@ -1,0 +1,81 @@
+"""The flags in the reference of the command line are those of the program: its tables are written from it.
+
+`BYZMAB_WRITE_DOCS=1 pytest tests/test_reference.py` writes them anew.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from byzmab.cli.main import app
+from byzmab.simulation.experiment import Experiment
+
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
+FLAGS = re.compile(r"<!-- flags of (byzmab [a-z -]+), from the program -->\n(.*?)<!-- end -->", re.S)
+WRITE = "BYZMAB_WRITE_DOCS" in os.environ
+SIMULATE = "byzmab simulate"
+
+
+def commands(command=None, name="byzmab"):
+    """All commands of the program by the words that call them."""
+    command = command or typer.main.get_command(app)
+    if not hasattr(command, "commands"):
+        return {name: command}
+    return {
+        words: found
+        for each, sub in command.commands.items()
+        for words, found in commands(sub, f"{name} {each}").items()
+    }
+
+
+COMMANDS = commands()
+
+
+def flags(command):
+    return {tuple(item.opts): item for item in command.params if item.param_type_name == "option"}
+
+
+def default_of(option):
+    """What holds if the flag is not given: of a setting as `Experiment()` has it, else as the program says."""
+    name = option.opts[0].removeprefix("--").replace("-", "_")
+    value = option.default
+    if value is None and option in flags(COMMANDS[SIMULATE]).values() and name in Experiment.__dataclass_fields__:
+        value = getattr(Experiment(), name)
+    if value is None or value is False:
+        return ""
+    if value is True:
+        return f"`{option.opts[0]}`"
+    return f"`{','.join(map(str, value)) if isinstance(value, list | tuple) else value}`"
+
+
+def table(words):
+    """The rows of a command; flags of `simulate` are not repeated by those that take an experiment."""
+    command, rows = COMMANDS[words], ["| flag | default | meaning |", "|---|---|---|"]
+    experiment = words != SIMULATE and ("--kappa",) in flags(command) and ("--subset",) in flags(command)
+    if experiment:
+        rows.insert(0, "The flags of [simulate](#byzmab-simulate), and:\n")
+    for opts, option in flags(command).items():
+        if experiment and opts in flags(COMMANDS[SIMULATE]) and opts not in {("--out",), ("--json",), ("--workers",)}:
+            continue
+        shown = ", ".join(f"`{flag}`" for flag in (*opts, *option.secondary_opts))
+        meaning = option.help.replace("|", "\\|")
+        rows.append(f"| {shown} | {default_of(option)} | {meaning} |")
+    return "\n".join(rows) + "\n"
+
+
+def test_every_command_with_flags_has_its_table():
+    wanted = {words for words, command in COMMANDS.items() if flags(command)}
+    assert {match[1] for match in FLAGS.finditer(PAGE.read_text())} == wanted
+
+
+@pytest.mark.parametrize("words", [match[1] for match in FLAGS.finditer(PAGE.read_text())])
+def test_the_flags_of_the_page_are_those_of_the_program(words):
+    text = PAGE.read_text()
+    (match,) = (match for match in FLAGS.finditer(text) if match[1] == words)
+    if WRITE:
+        PAGE.write_text(text[: match.start(2)] + "\n" + table(words) + "\n" + text[match.end(2) :])
+    else:
+        assert match[2].strip() == table(words).strip()
