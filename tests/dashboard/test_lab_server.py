@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -437,3 +438,22 @@ def test_a_round_that_does_not_exist_is_refused(client, settings, wrong, says):
     answer = client.post("/lab/step", json=question)
     assert answer.status_code == 400
     assert answer.json()["detail"].startswith(says)
+
+
+LINKS = {
+    (page.name, link): link
+    for page in sorted((Path(__file__).parents[2] / "docs").rglob("*.md"))
+    for link in re.findall(r"\(http://127\.0\.0\.1:8690/#([^)]*)\)", page.read_text())
+}
+
+
+@pytest.mark.parametrize("link", LINKS.values(), ids=[f"{page} {number}" for number, (page, _) in enumerate(LINKS)])
+def test_the_set_ups_that_pages_of_the_docs_link_to_are_played(link):
+    for part in link.split("|"):
+        assert isinstance(
+            read_setup(dict(parse_qsl(part, strict_parsing=True))), Experiment
+        )  # or BadInput, if too large
+
+
+def test_most_concepts_link_to_the_lab():
+    assert len({page for page, _ in LINKS}) >= 10
