@@ -14,5 +14,7 @@ def on_page_content(html, **_):
 
 
 def _drawn(found):
-    display = "block" if found[1] == "div" else "inline"
-    return convert(unescape(found[2]), display=display)
+    formula = unescape(found[2])
+    if found[1] == "span":
+        return convert(formula, display="inline")
+    return f'<div style="margin: 0.8em 0; overflow-x: auto">{convert(formula, display="block")}</div>'
