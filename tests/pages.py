@@ -1,4 +1,6 @@
-"""Pages in a real browser, with all that went wrong written down."""
+"""Pages in a real browser, with all that went wrong written down, and networks to look at."""
+
+import re
 
 
 def open_page(browser, target, width, selector, **context):
@@ -16,3 +18,14 @@ def open_page(browser, target, width, selector, **context):
     page.goto(address)
     page.wait_for_selector(selector)
     return page
+
+
+def addresses_of(process):
+    """The overview of a network that `byzmab network` starts, and its nodes by number, from what it prints."""
+    nodes = {}
+    for line in process.stderr:
+        if found := re.match(r"agent-(\d+): (\S+)", line):
+            nodes[int(found[1])] = f"{found[2]}/"
+        if line.startswith("watch it at "):
+            return line.split()[3], nodes
+    raise AssertionError("the network ended before it began")

@@ -1,10 +1,9 @@
 """The live pages in a real browser: a network of processes watched, hurt and mended, a liar trimmed and then expelled.
 
-`BYZMAB_WRITE_DOCS=1 pytest tests/dashboard/test_live.py` also takes the pictures of the documentation.
+`python tests/pictures.py` takes the pictures of the documentation.
 """
 
 import json
-import os
 import re
 import signal
 import sqlite3
@@ -17,13 +16,12 @@ from pathlib import Path
 import pytest
 from command import BYZMAB, byzmab
 from live import NETWORK, Process, frame, key_of
-from pages import open_page
+from pages import addresses_of, open_page
 
 pytest.importorskip("playwright.sync_api")
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-DOCS = Path(__file__).parents[2] / "docs" / "live"
 PATIENCE = 30_000  # ms: six processes and a browser share slow cores
 HERE = Path(__file__).parent
 LOUD = "loud.py:Loud"  # a tally that could be: it is trimmed, and never proven
@@ -47,15 +45,7 @@ def running(directory, equivocators="expel"):
     options += ["--f", "1", "--filter", "trimmed", "--policy", "ucb"]  # which trims the loudest
     command = [*BYZMAB, "network", *options, "--page-port", "0", "--data", str(directory / "network")]
     process = subprocess.Popen(command, cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    nodes = {}
-    for line in process.stderr:
-        if found := re.match(r"agent-(\d+): (\S+)", line):
-            nodes[int(found[1])] = f"{found[2]}/"
-        if line.startswith("watch it at "):
-            break
-    else:
-        raise AssertionError("the network ended before it began")
-    yield Overview(line.split()[3], nodes)
+    yield Overview(*addresses_of(process))
     process.send_signal(signal.SIGINT)
     _, rest = process.communicate(timeout=40)
     assert (process.returncode, "Traceback" in rest) == (0, False), rest
@@ -301,10 +291,6 @@ def test_the_pages_are_for_everybody(network, look, width, scheme):
         assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
-        if "BYZMAB_WRITE_DOCS" in os.environ:
-            DOCS.mkdir(exist_ok=True)
-            page.wait_for_timeout(15_000)  # for curves to look at
-            page.screenshot(path=DOCS / f"{name}-{width}-{scheme}.png", full_page=True)
 
 
 def test_a_node_whose_key_is_accused_says_so_on_its_page(browser, tmp_path):
