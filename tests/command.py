@@ -11,9 +11,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from byzmab.testbed import node_process
+
 BYZMAB = [sys.executable, "-m", "byzmab.cli.main"]
 FORKED = multiprocessing.get_context("forkserver")
-FORKED.set_forkserver_preload(["byzmab.cli.main", "byzmab.search", "byzmab.tournament", "byzmab.paper", "command"])
+IMPORTED = ["byzmab.search", "byzmab.tournament", "byzmab.paper", "command"]
+FORKED.set_forkserver_preload([*node_process.IMPORTED, *IMPORTED])
 
 
 def run_byzmab(arguments, cwd=None, environment=None, timeout=240, together=False):

@@ -8,6 +8,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from byzmab.node.clock import Clock
@@ -20,6 +22,8 @@ from byzmab.node.wire import SignedReport, seal
 
 ARMS = ("a", "b", "c", "d")
 NETWORK = "test"
+PORTS = 2_000  # of each worker, all below those that the system gives to connections
+ports = count(os.getpid() % PORTS)
 
 
 class Time:
@@ -92,8 +96,12 @@ def learn(host, rounds, reward=lambda arm: 0.5):
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+    """A port on which nobody listens; workers of the tests take theirs from different ranges, and none twice."""
+    first = 10_000 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 10 * PORTS
+    while True:
+        port = first + next(ports) % PORTS
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 class Process:

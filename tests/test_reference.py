@@ -35,7 +35,7 @@ COMMANDS = commands()
 
 
 def flags(command):
-    return {tuple(item.opts): item for item in command.params if item.param_type_name == "option"}
+    return {tuple(item.opts): item for item in command.params if item.param_type_name == "option" and not item.hidden}
 
 
 def default_of(option):

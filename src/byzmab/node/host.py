@@ -277,7 +277,7 @@ class Host:
 
     def _renew_epoch(self) -> None:
         """Begin an epoch above all that were seen under one's key; what is told in it waits for the disk as ever."""
-        epoch = self.own.next_epoch(epoch_at(self.clock.wall()))
+        epoch = self.own.next_epoch(self.clock.wall())
         self.own.begin(epoch, reset=epoch)
         self._telling.forget()
         with self.store.changing() as batch:

@@ -6,7 +6,6 @@ epoch that the data file does not know was signed after that file was copied. Ei
 in an epoch above it.
 """
 
-import secrets
 from collections import Counter
 from enum import StrEnum
 from typing import NamedTuple
@@ -14,10 +13,10 @@ from typing import NamedTuple
 from byzmab.node.evidence import Contradiction, Evidence, contradiction
 from byzmab.node.identity import public_bytes
 from byzmab.node.records import Pardon, State
+from byzmab.node.store import epoch_above
 from byzmab.node.wire import MOST_COUNT, Accepted, Mark, unseal_report
 
 SIGNED = 4096  # versions at hand that were signed here
-JITTER = 1_000_000  # of an epoch that is begun while the node runs; a second in its microseconds
 
 
 class Alarm(StrEnum):
@@ -69,9 +68,9 @@ class OwnKey:
         self._epochs[epoch] = 0
         self.overtaken = False
 
-    def next_epoch(self, at_least: int) -> int:
-        """An epoch above all that were used here or seen elsewhere; a twin that sees the same takes another one."""
-        return max(self.epoch + 1, self._known + 1, at_least) + secrets.randbelow(JITTER)
+    def next_epoch(self, wall: float) -> int:
+        """An epoch above all that were used here or seen elsewhere."""
+        return epoch_above(max(self.epoch, self._known), wall)
 
     def sign(self, version: tuple[int, int], digest: bytes) -> None:
         """Remember a report that is signed here."""

@@ -5,6 +5,7 @@ batch is committed (WAL, synchronous=FULL). While one batch is being written the
 the changes of all who wait. A batch that cannot be written is kept and tried again; until then nothing is accepted.
 """
 
+import secrets
 import sqlite3
 import threading
 import time
@@ -46,12 +47,22 @@ LAZY = 1.0  # seconds that changes nobody waits for may take
 SETTLE = """WITH new (state, value, settled, event_id) AS (VALUES {rows})
 UPDATE events SET state = new.state, value = new.value, settled = new.settled
 FROM new WHERE events.event_id = new.event_id"""
+JITTER = 1_000_000  # of an epoch: a second in its microseconds
 RETRY = 1.0  # seconds between two tries to write a batch that could not be written
 
 
 def epoch_at(wall: float) -> int:
     """The lowest epoch that may begin at a time, given in seconds since 1970: its microseconds."""
     return int(wall * 1e6)
+
+
+def epoch_above(known: int, wall: float) -> int:
+    """An epoch above all that are known, and not below the clock.
+
+    Chance is added: who knows the same, a twin, or this node from a copy of its data and with its clock set back, takes
+    another one.
+    """
+    return max(known + 1, epoch_at(wall)) + secrets.randbelow(JITTER)
 
 
 class StoreTrouble(Exception):
@@ -131,9 +142,10 @@ class NodeStore:
         """Begin an epoch that was never used; return it once it is on the disk. Call before the first signature.
 
         It is above the stored one, and not below the clock: so a copy of the file that was brought back, or a file
-        begun anew, has it above all that was signed since, as long as the clock was not set back.
+        begun anew, has it above all that was signed since, as long as the clock was not set back; and if it was, it is
+        none that was used before, but for a chance of one in a million.
         """
-        epoch = max(int(self.load().facts["epoch"]) + 1, epoch_at(wall))
+        epoch = epoch_above(int(self.load().facts["epoch"]), wall)
         with self.changing() as batch:
             batch.facts["epoch"] = epoch
         self.flush()

@@ -8,13 +8,9 @@
 ...     network.restart(3)
 """
 
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Self, cast
 
@@ -28,6 +24,7 @@ from byzmab.core.mistakes import check_functions
 from byzmab.node.config import Neighbour, read_config, write_config
 from byzmab.simulation.experiment import Experiment
 from byzmab.testbed.liar import AttackPlan, with_liars, write_plan
+from byzmab.testbed.node_process import NodeProcess
 from byzmab.testbed.provision import PLAN, Equivocators, Member, Options, check_equivocators, provision
 
 START = 120.0  # seconds that nodes may take to be ready
@@ -45,7 +42,7 @@ class Network:
         self._liars = {member.number for member in self.members if member.lies}
         self.equivocators = options.equivocators
         self.on_plan: Callable[[AttackPlan], None] = lambda plan: None  # called when the liars agree on something else
-        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._processes: dict[int, NodeProcess] = {}
         self._frozen: set[int] = set()
         self._cut: dict[int, tuple[Neighbour, ...]] = {}  # neighbours of agents that are cut off, as they were
 
@@ -72,15 +69,10 @@ class Network:
         """End all nodes, cleanly where they are able to."""
         for number, process in self._processes.items():
             self.thaw(number)
-            process.terminate()
+            process.signal(signal.SIGTERM)
         end = time.monotonic() + STOP
         for process in self._processes.values():
-            try:
-                process.wait(max(0.0, end - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            _let_go(process)
+            process.stop(end - time.monotonic())
         self._processes.clear()
 
     def member(self, number: int) -> Member:
@@ -93,7 +85,7 @@ class Network:
         """The state of an agent: up, down, hung or cut off."""
         member = self.member(number)
         process = self._processes.get(member.number)
-        if process is None or process.poll() is not None:
+        if process is None or process.ended:
             return "down"
         if number in self._frozen:
             return "hung"
@@ -103,9 +95,8 @@ class Network:
         """End an agent's process at once, as by a power cut."""
         process = self._processes.get(self.member(number).number)
         if process is not None:
-            process.kill()
-            process.wait()
-            _let_go(process)
+            process.signal(signal.SIGKILL)
+            process.stop(STOP)
             self._frozen.discard(number)
 
     def restart(self, number: int) -> None:
@@ -196,37 +187,23 @@ class Network:
         _check_attack(plan.attack)
 
     def _spawn(self, member: Member) -> None:
-        command = [sys.executable, "-m", "byzmab.testbed.die_with_parent", "byzmab.cli.main", "node", str(member.file)]
+        arguments = ["node", str(member.file)]
         if member.number in self._liars:
-            command += ["--attack-plan", str(self.deployment.directory / PLAN)]
-        with (member.directory / "log").open("ab") as log:
-            self._processes[member.number] = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,  # it ends with us: see die_with_parent
-                stdout=log,
-                stderr=log,
-                start_new_session=True,  # Ctrl-C is for the parent, which ends them
-                env={**os.environ, "OMP_NUM_THREADS": "1"},
-            )
+            arguments += ["--attack-plan", str(self.deployment.directory / PLAN)]
+        self._processes[member.number] = NodeProcess(arguments, member.directory / "log")
 
     def _wait_until_ready(self, member: Member) -> None:
         process, end = self._processes[member.number], time.monotonic() + START
         while not _is_ready(member):
-            if process.poll() is not None or time.monotonic() > end:
+            if process.ended or time.monotonic() > end:
                 last = (member.directory / "log").read_text(errors="replace").strip().splitlines()[-1:]
                 raise BadInput(f"{member.name} did not start: {last[0] if last else 'it said nothing'}")
             time.sleep(POLL)
 
     def _signal(self, number: int, what: signal.Signals) -> None:
         process = self._processes.get(number)
-        if process is not None and process.poll() is None:
-            process.send_signal(what)
-
-
-def _let_go(process: subprocess.Popen[bytes]) -> None:
-    if process.stdin is not None:
-        with suppress(OSError):
-            process.stdin.close()
+        if process is not None:
+            process.signal(what)
 
 
 def _is_ready(member: Member) -> bool:
