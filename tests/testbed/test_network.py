@@ -175,12 +175,13 @@ def run_command(*arguments):
 
 
 def processes_of(directory):
-    """The processes that have a directory in their command line."""
+    """The processes that have a directory in their command line, or a file of it open, as nodes have their log."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and int(entry.name) != os.getpid():
             try:
-                if str(directory) in (entry / "cmdline").read_text():
+                opened = [os.readlink(link) for link in (entry / "fd").iterdir()]
+                if any(str(directory) in text for text in ((entry / "cmdline").read_text(), *opened)):
                     found.append(int(entry.name))
             except OSError:
                 continue
