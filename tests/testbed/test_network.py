@@ -353,3 +353,21 @@ def test_rewards_are_the_simulators_and_the_same_for_the_solo_counterpart():
         assert stream.regret == pytest.approx(
             sum(g * (n - 1) for g, n in zip(gaps, state["pulls"][agent], strict=True))
         )
+
+
+SCRIPT = """
+from pathlib import Path
+from byzmab import Experiment
+from byzmab.testbed.network import Network
+
+print("begun")
+with Network(Experiment(agents=2, byzantine=0), Path("net")) as network:
+    print([network.state(member.number) for member in network.members])
+"""
+
+
+def test_a_script_needs_no_guard_to_start_a_network(tmp_path):
+    """Nodes are forked, and know nothing of the script: it is run once."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "begun\n['up', 'up']\n"), done.stderr
