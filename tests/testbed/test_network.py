@@ -180,7 +180,7 @@ def processes_of(directory):
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and int(entry.name) != os.getpid():
             try:
-                opened = [os.readlink(link) for link in (entry / "fd").iterdir()]
+                opened = [str(link.readlink()) for link in (entry / "fd").iterdir()]
                 if any(str(directory) in text for text in ((entry / "cmdline").read_text(), *opened)):
                     found.append(int(entry.name))
             except OSError:
