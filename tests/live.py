@@ -91,7 +91,7 @@ def say(host, sender, content):
 def learn(host, rounds, reward=lambda arm: 0.5):
     """Play an application for some rounds."""
     for _ in range(rounds):
-        event_id, arm, _ = host.select()
+        event_id, arm, *_ = host.select()
         host.reward(event_id, reward(arm))
 
 

@@ -14,7 +14,7 @@ from command import BYZMAB, byzmab
 from live import free_port
 
 from byzmab import Client
-from byzmab.node.config import Config, Http, Links, Neighbour, Tls
+from byzmab.node.config import Config, Http, Links, Neighbour, Tls, Traffic
 
 DOCS = Path(__file__).parents[2] / "docs" / "node"
 
@@ -68,9 +68,9 @@ def wait_for_neighbours(ports, seconds=60):
 
 def test_every_setting_is_on_its_page():
     text = (DOCS / "settings.md").read_text()
-    for table in (Config, Http, Links, Tls, Neighbour):
+    for table in (Config, Traffic, Http, Links, Tls, Neighbour):
         for name in table.__struct_fields__:
-            if name not in ("http", "links", "tls", "neighbours"):
+            if name not in ("traffic", "http", "links", "tls", "neighbours"):
                 assert f"`{name}`" in text, name
 
 

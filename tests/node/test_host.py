@@ -51,7 +51,7 @@ def test_the_same_event_has_the_same_arm(host):
 
 
 def test_a_reward_counts_once(host):
-    event, arm, _ = host.select()
+    event, arm, *_ = host.select()
     for _ in range(3):
         host.reward(event, 0.25)
     with pytest.raises(Conflict, match=r"0\.25"):
@@ -94,7 +94,7 @@ def test_a_bad_event_id_is_refused(host, event):
 
 
 def test_a_reward_that_never_comes_counts_as_no_pull(host, time):
-    event, arm, _ = host.select()
+    event, arm, *_ = host.select()
     time.now += 101
     host.tell()
     assert host.agent.tally(arm).pending == host.agent.tally(arm).pulls == 0
@@ -105,7 +105,7 @@ def test_a_reward_that_never_comes_counts_as_no_pull(host, time):
 def test_a_default_reward_counts_when_none_came(tmp_path, time):
     config = config_of(1, tmp_path, reward_wait=5.0, default_reward=0.25)
     host = host_of(config, 1, clock=time.clock())
-    event, arm, _ = host.select()
+    event, arm, *_ = host.select()
     time.now += 4
     late = host.select()[0]
     time.now += 2
@@ -147,7 +147,7 @@ def test_a_burst_before_any_reward_spreads_over_the_arms(host):
 def test_arms_come_and_go_with_what_is_known_of_them(host):
     learn(host, 20)
     pulls = host.agent.tally("a").pulls
-    waiting = next(event for event, arm, _ in (host.select() for _ in range(100)) if arm == "a")
+    waiting = next(event for event, arm, *_ in (host.select() for _ in range(100)) if arm == "a")
     host.decisions.set_arms(["b", "c", "d", "e"])
     assert host.select()[1] == "e"
     assert host.decisions.retired == ["a"]
@@ -399,7 +399,7 @@ def test_a_host_decides_like_its_agent_alone(tmp_path):
     agent = Agent(list(ARMS), f=1, seed=9, policy="thompson")
     host = host_of(config_of(1, tmp_path, [neighbour_of(2)], f=1, seed=9, policy="thompson"), 1)
     for turn in range(60):
-        event, arm, _ = host.select()
+        event, arm, *_ = host.select()
         assert arm == agent.select()
         agent.reward(arm, turn % 3 / 2)
         host.reward(event, turn % 3 / 2)

@@ -180,7 +180,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
 acknowledged = []
 try:
     while True:
-        event, arm, _ = host.select()
+        event, arm, *_ = host.select()
         host.reward(event, 1.0)
         host.store.flush()
         acknowledged.append(event)
@@ -196,7 +196,7 @@ if {space}:
     while host.store.trouble:
         pass
     host.store.flush()
-    event, arm, _ = host.select()
+    event, arm, *_ = host.select()
     host.reward(event, 1.0)
     host.store.flush()
     acknowledged += ["unanswered", event]

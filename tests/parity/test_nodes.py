@@ -49,7 +49,7 @@ def replay(experiment, directory):
             host.listen()
             if i < byzantine:
                 continue
-            event, arm, round = host.select()
+            event, arm, round, _ = host.select()
             assert (arm, round) == (names[state["choices"][i]], time), f"agent {i}, round {time}"
             host.reward(event, float(state["totals"][i, names.index(arm)] - totals[i, names.index(arm)]))
     for host in hosts.values():

@@ -86,7 +86,7 @@ class InMemoryNetwork:
         means = self.run.state["means"]
         for i, host in enumerate(self.hosts):
             for _ in ARMS:
-                event, arm, _round = host.select()
+                event, arm, *_ = host.select()
                 host.reward(event, float(means[i, ARMS.index(arm)]))
 
     def exchange(self):
@@ -109,7 +109,7 @@ class InMemoryNetwork:
         self.run.advance(int(state.record["time"]) + 1)
         live = []
         for i, host in enumerate(self.hosts):
-            event, arm, _round = host.select()
+            event, arm, *_ = host.select()
             live.append(ARMS.index(arm))
             simulated = state["choices"][i]
             host.reward(event, float(state["totals"][i, simulated] - totals[i, simulated]))
@@ -240,7 +240,7 @@ def test_with_f_liars_among_ten_honest_regret_stays_in_the_simulators_band(netwo
     while min(sum(stream.pulls) for stream in streams) < horizon + len(ARMS):
         for host, stream in zip(live.hosts, streams, strict=True):
             for _ in range(min(chance.integers(3, 8), horizon + len(ARMS) - sum(stream.pulls))):
-                event, arm, _round = host.select()
+                event, arm, *_ = host.select()
                 host.reward(event, stream.pull(ARMS.index(arm)))
         live.exchange()
     regret = np.mean([stream.regret for stream in streams[2:]])

@@ -1,4 +1,4 @@
-"""byzmab node: run a node, move its state, change its key, pardon its neighbours. byzmab keygen: its key."""
+"""byzmab node: run a node, begin it warm, move its state, change its key, pardon neighbours. byzmab keygen: its key."""
 
 import sys
 from pathlib import Path
@@ -85,6 +85,19 @@ def init_node(file: NodeFile) -> None:
         from byzmab.node.config import read_config
 
         begin_anew(read_config(file))
+
+
+@node.command("warm-start")
+def warm_start(
+    file: NodeFile, table: Annotated[Path, typer.Argument(help="columns arm, pulls, mean", metavar="TABLE.csv")]
+) -> None:
+    """Let a node that is stopped, and has decided nothing yet, begin with its past counts."""
+    with needs_extra("node"):
+        from byzmab.node import administration
+        from byzmab.node.config import read_config
+        from byzmab.node.past_counts import read_past_counts
+
+        administration.warm_start(read_config(file), read_past_counts(table))
 
 
 @node.command("pardon")

@@ -12,29 +12,40 @@
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
-from byzmab.core.decide import DOUBTS, ESTIMATES, MEANS, PENDING, PULLS, UNSOUND, WEIGHTS, decision
+from byzmab.core.confidence import PARAMS, Best, believer, best_arm, checked_confidence
+from byzmab.core.decide import DOUBTS, ESTIMATES, PENDING, WEIGHTS
+from byzmab.core.decider import Decider
 from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
-from byzmab.core.filters.base import NO_BELIEF
 from byzmab.core.filters.fates import Fate
 from byzmab.core.html import table
-from byzmab.core.liars import checked_f, f_as_given, f_for
+from byzmab.core.liars import checked_f, f_as_given
 from byzmab.core.policies import POLICIES
-from byzmab.core.policies.base import NO_SUCH_ARM
-from byzmab.core.report import Belief, Floats, Report
-from byzmab.core.tally import Arm, Name, Tally, as_rows, checked_name, checked_report, checked_tally, checked_time
+from byzmab.core.report import Belief, Report
+from byzmab.core.tally import (
+    Arm,
+    Name,
+    Tally,
+    as_rows,
+    checked_name,
+    checked_report,
+    checked_tally,
+    checked_time,
+    past_tallies,
+)
+from byzmab.core.traffic import Traffic, luck_at
 
 FORMAT = 1  # of to_json
 MOST = 1_000_000  # arms, f or neighbours
 
 
-class Agent:
+class Agent(Decider):
     """One agent of a network.
 
     Arms are names or numbers; a single number M means the arms 0..M−1. Rewards may come late, in any order, or
@@ -42,8 +53,9 @@ class Agent:
     chosen first; t, in the width, counts the decisions after those. A pull without its reward yet counts in the
     width, so that a burst of choices spreads over the arms, but neither in the estimate nor in reports. `neighbours`
     says how many neighbours to expect: a filter may count those that tell nothing on an arm against f. With f = "auto"
-    it is the largest f whose 3f + 1 neighbours there are: as many as are expected, or heard. We recommend the filter
-    "guarded" with the policy "ucb:0.2" and f = "auto".
+    it is the largest f whose 3f + 1 neighbours there are: as many as are expected, or heard. `floor` and `cap` are the
+    shares of decisions that an arm gets at least and at most: a number for every arm, or a table of some. We recommend
+    the filter "guarded" with the policy "ucb:0.2" and f = "auto".
     """
 
     def __init__(
@@ -55,6 +67,8 @@ class Agent:
         policy: Any = "ucb",
         seed: int = 0,
         neighbours: int | None = None,
+        floor: Any = 0.0,
+        cap: Any = 1.0,
     ) -> None:
         arms = arms.tolist() if isinstance(arms, (np.generic, np.ndarray)) else arms
         numbered = isinstance(arms, int) and not isinstance(arms, bool) and 0 <= arms <= MOST
@@ -69,19 +83,13 @@ class Agent:
             not isinstance(neighbours, int) or isinstance(neighbours, bool) or not 0 <= neighbours <= MOST
         ):
             raise BadInput(f"neighbours {neighbours!r} is not allowed; allowed: a whole number from 0 to {MOST}")
-        self._given_f, self.kappa, self.seed, self.neighbours = checked_f(f, MOST), float(kappa), seed, neighbours
-        self.expelled = 0  # neighbours proven to lie, and heard no more: each of them lowers f by one
-        self.filter, self.policy = FILTERS.resolve(filter), POLICIES.resolve(policy)
-        self.time = 0  # t: decisions after the first pulls
-        self._decide = decision(self.filter, self.policy)
-        self._params = np.array(self.filter.params, np.float64), np.array(self.policy.params, np.float64)
-        self._rng = np.array([0, seed], np.uint64)
-        self._tallies: dict[Arm, Tally] = {checked_name("arm", name): Tally() for name in names}
-        if len(self._tallies) < len(names):
+        tallies = {checked_name("arm", name): Tally() for name in names}
+        if len(tallies) < len(names):
             raise BadInput(f"arms {arms!r} is not allowed; allowed: two or more different names, or their number")
+        plugins = FILTERS.resolve(filter), POLICIES.resolve(policy)
+        super().__init__(tallies, checked_f(f, MOST), float(kappa), *plugins, seed, neighbours)
         self._retired: dict[Arm, Tally] = {}  # late rewards still count, should the arm come back
-        self._inbox: dict[Name, Report] = {}
-        self._set_arrays()
+        self.set_traffic(floor, cap)
 
     def __repr__(self) -> str:
         filter, policy = FILTERS.name_of(self.filter), POLICIES.name_of(self.policy)
@@ -105,11 +113,6 @@ class Agent:
         return self._arms
 
     @property
-    def f(self) -> int:
-        """How many liars it reckons with among those it hears: as given, or as many as its neighbours allow."""
-        return max(0, f_for(self._given_f, max(self._expected, len(self._inbox)) + self.expelled) - self.expelled)
-
-    @property
     def senders(self) -> tuple[Name, ...]:
         """Whose reports count now."""
         return tuple(self._inbox)
@@ -124,8 +127,9 @@ class Agent:
     def select(self) -> Arm:
         """Choose an arm to pull."""
         unpulled = next(iter(self._unpulled), None)
+        self.forced = None
         if unpulled is None:
-            arm = self._arms[self._update(pick=True)]
+            arm = self._arms[self._choose()]
             self.time += 1
         else:
             self._update(pick=False)
@@ -135,6 +139,12 @@ class Agent:
         tally.pending += 1
         self._own_pending[self._indices[arm]] = tally.pending
         return arm
+
+    def select_many(self, count: int) -> list[Arm]:
+        """Choose so many arms, as so many calls of `select` before the next reward do."""
+        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= MOST:
+            raise BadInput(f"count {count!r} is not allowed; allowed: a whole number from 0 to {MOST}")
+        return [self.select() for _ in range(count)]
 
     def reward(self, arm: Arm, value: float) -> None:
         """Count the reward, in [0, 1], of a pull of an arm."""
@@ -149,6 +159,16 @@ class Agent:
             self._unpulled.pop(arm, None)
             self._own_pulls[index] = tally.pulls
             self._own_means[index] = tally.total / tally.pulls
+
+    def warm_start(self, table: Mapping[Arm, tuple[int, float]]) -> None:
+        """Begin with past counts, arm → (pulls, mean), as if one had made these pulls; before the first choice only."""
+        tallies = (*self._tallies.values(), *self._retired.values())
+        if self.time or any(tally.pulls or tally.pending for tally in tallies):
+            raise BadInput("warm start is not allowed once there are choices or counts; allowed: before the first one")
+        past = past_tallies(table, self._arms)
+        self._tallies |= past
+        self.time = sum(tally.pulls - 1 for tally in past.values())  # a first pull is outside t
+        self._set_arrays()
 
     def give_up(self, arm: Arm) -> None:
         """Wait no longer for the reward of a pull: it counts as if the arm had not been chosen."""
@@ -192,6 +212,18 @@ class Agent:
         self._update(pick=False)
         return Belief(*self._own[[ESTIMATES, WEIGHTS, DOUBTS]])
 
+    def best(self, confidence: float = 0.95) -> Best:
+        """The arm that looks best now, how sure that is, and whether it is as sure as asked; see core/confidence.py."""
+        wanted, own, rows = checked_confidence(confidence), self._own.copy(), self._rows
+        own[PENDING] = 0.0  # what is not rewarded yet makes nothing surer
+        if not self.filter.hears:
+            rows = rows[:0]
+        # nobody is expected: whoever is silent may be honest, and f stays
+        believer()(
+            own, self._told, self._work, *PARAMS, rows, self._rng, False, self.f, self.kappa, self.time, 0, False
+        )
+        return best_arm(self._arms, self.report(), Belief(*own[[ESTIMATES, WEIGHTS, DOUBTS]]), rows.size, wanted)
+
     def explain(self) -> dict[Name, dict[Arm, Fate]]:
         """What becomes of each neighbour's report on each arm; an arm without a reward of one's own hears nobody."""
         if not self._rows_of:
@@ -210,13 +242,29 @@ class Agent:
             for sender, row in self._rows_of.items()
         }
 
+    def set_traffic(self, floor: Any = 0.0, cap: Any = 1.0) -> None:
+        """Give arms these shares of decisions, at least and at most, from now on."""
+        self._use(Traffic(floor, cap))
+
+    def set_arms(self, arms: Sequence[Arm]) -> None:
+        """Use these arms from now on; what is known of the others is kept, should they come back."""
+        names = [checked_name("arm", arm) for arm in arms]
+        if not 2 <= len(set(names)) == len(names):
+            raise BadInput(f"arms {arms!r} is not allowed; allowed: two or more different names")
+        used = [arm for arm in self._tallies if arm in names]
+        used += [arm for arm in names if arm not in self._tallies]
+        self.traffic.check(used)
+        known = self._retired | self._tallies
+        self._tallies = {arm: known.pop(arm, Tally()) for arm in used}
+        self._retired = known
+        self._set_arrays()
+
     def add_arm(self, arm: Arm) -> None:
         """Start to use an arm, with what is known of it if it was in use before."""
         arm = checked_name("arm", arm)
         if arm in self._tallies:
             raise BadInput(f"arm {arm!r} is in use already; allowed: a new name, or a retired one")
-        self._tallies[arm] = self._retired.pop(arm) if arm in self._retired else Tally()
-        self._set_arrays()
+        self.set_arms((*self._arms, arm))
 
     def retire_arm(self, arm: Arm) -> None:
         """Stop using an arm; rewards still to come are counted, in case it comes back."""
@@ -225,7 +273,15 @@ class Agent:
             raise self._no_arm(arm)
         if len(self._tallies) <= 2:
             raise BadInput(f"arm {arm!r} cannot be retired; allowed: while more than two arms are in use")
-        self._retired[arm] = self._tallies.pop(arm)
+        self.set_arms([other for other in self._arms if other != arm])
+
+    def reset(self, arm: Arm) -> None:
+        """Forget the rewards of an arm, as it has changed; those still to come count. All else stays.
+
+        Neighbours must be told that this tally began anew: to them a count that falls is a lie.
+        """
+        tally = self.tally(arm)
+        tally.pulls, tally.total = 0, 0.0
         self._set_arrays()
 
     def to_json(self) -> str:
@@ -239,6 +295,7 @@ class Agent:
                 "policy": POLICIES.name_of(self.policy),
                 "seed": self.seed,
                 "neighbours": self.neighbours,
+                "traffic": self.traffic.as_rows(),
                 "time": self.time,
                 "arms": as_rows(self._tallies),
                 "retired": as_rows(self._retired),
@@ -263,11 +320,18 @@ class Agent:
                 report = Report(np.array(pulls, float), np.array(means, float), tuple(arms))
                 agent._inbox[checked_name("sender", sender)] = checked_report(report, tuple(arms))
             agent._set_arrays()
+            agent._use(Traffic.from_rows(*state.get("traffic", (0.0, 1.0))))
         except BadInput:
             raise
         except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
             raise BadInput(f"agent state cannot be read: {type(error).__name__}: {error}") from None
         return agent
+
+    def _use(self, traffic: Traffic) -> None:
+        traffic.check(self._arms)
+        if not traffic.is_free:
+            luck_at(self.seed, 0)  # compiled now, and not while somebody waits for a choice
+        self.traffic = traffic
 
     def _settle(self, arm: Arm, tally: Tally) -> None:
         """One pull is pending no longer."""
@@ -279,66 +343,3 @@ class Agent:
 
     def _no_arm(self, arm: Arm) -> BadInput:
         return BadInput(f"arm {arm!r} does not exist; allowed: {', '.join(map(repr, self._tallies))}")
-
-    @property
-    def _expected(self) -> int:
-        """How many neighbours should tell something: those who do, where more are away than could be liars."""
-        expected = max(0, (self.neighbours or 0) - self.expelled)
-        away = expected - len(self._inbox)
-        return expected if away <= f_for(self._given_f, expected + self.expelled) else len(self._inbox)
-
-    def _silent(self, pulls: Floats) -> int:
-        """How many expected neighbours told nothing on an arm."""
-        return max(0, self._expected - int((pulls > 0.0).sum()))
-
-    def _set_arrays(self) -> None:
-        """Set up the arrays of `decide` anew, from tallies and inbox."""
-        self._arms = tuple(self._tallies)
-        self._indices = {arm: index for index, arm in enumerate(self._arms)}
-        self._unpulled = {arm: None for arm, tally in self._tallies.items() if not tally.pulls + tally.pending}
-        self._rows_of = {sender: row for row, sender in enumerate(self._inbox)}
-        self._rows = np.arange(len(self._rows_of), dtype=np.uint64)
-        arms, capacity = len(self._arms), max(8, 2 * len(self._rows_of))
-        self._own: Floats = np.zeros((6, arms))
-        self._told: Floats = np.zeros((2, capacity, arms))
-        self._work: Floats = np.zeros((2, capacity))
-        self._own_pulls, self._own_means, self._own_pending = (self._own[row] for row in (PULLS, MEANS, PENDING))
-        self._believed = False  # on these arrays
-        for index, tally in enumerate(self._tallies.values()):
-            self._own[:3, index] = tally.pulls, tally.mean, tally.pending
-        for sender in self._inbox:
-            self._write(sender)
-
-    def _write(self, sender: Name) -> None:
-        """Write a neighbour's report into its row, arm by arm."""
-        report = self._inbox[sender]
-        pulls, means = self._told[:, self._rows_of[sender]]
-        if report.arms == self._arms:
-            pulls[:], means[:] = report.pulls, report.means
-            return
-        pulls[:] = 0.0
-        for arm, count, mean in zip(report.arms, report.pulls, report.means, strict=True):
-            index = self._indices.get(arm)
-            if index is not None:
-                pulls[index], means[index] = count, mean
-
-    def _update(self, pick: bool) -> int:
-        """Believe anew of all arms, and choose one where asked to."""
-        self._believed = True
-        arm: int = self._decide(
-            self._own,
-            self._told,
-            self._work,
-            *self._params,
-            self._rows,
-            self._rng,
-            self.filter.consistency,
-            self.f,
-            self.kappa,
-            self.time,
-            self._expected,
-            pick,
-        )
-        if arm < 0:
-            raise BadInput(NO_BELIEF if arm == UNSOUND else NO_SUCH_ARM)
-        return arm

@@ -1,6 +1,8 @@
 """What an agent knows from its own pulls, and checks of what it is given from outside."""
 
 import math
+from collections.abc import Collection, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from byzmab.core.report import Report
 
 Name = str | int
 Arm = Name
+MOST_PAST = 10**12  # pulls of an arm in a table of past counts
 
 
 class Tally:
@@ -57,6 +60,26 @@ def checked_tally(pulls: Any, total: Any, pending: Any) -> Tally:
     if not whole or not isinstance(total, (int, float)) or not 0.0 <= total <= pulls * (1.0 + 1e-9):
         raise ValueError(f"{pulls!r} pulls with {total!r} of reward and {pending!r} pending are no tally")
     return Tally(pulls, float(total), pending)
+
+
+def past_tallies(table: Any, arms: Collection[Arm]) -> dict[Arm, Tally]:
+    """The tallies of a table of past counts, arm → (pulls, mean), or BadInput; arms with no pulls are left out."""
+    if not isinstance(table, Mapping):
+        raise BadInput(f"table {table!r} is not allowed; allowed: arms, each with its pulls and their mean")
+    tallies = {}
+    for arm, past in table.items():
+        name = checked_name("arm", arm)
+        if name not in arms:
+            raise BadInput(f"arm {name!r} does not exist; allowed: {', '.join(map(repr, arms))}")
+        pulls, mean = past if isinstance(past, Sequence) and len(past) == 2 else (past, None)
+        pulls = pulls.item() if isinstance(pulls, np.integer) else pulls
+        whole = isinstance(pulls, int) and not isinstance(pulls, bool) and 0 <= pulls <= MOST_PAST
+        if not whole or not isinstance(mean, Real) or not 0.0 <= float(mean) <= 1.0:
+            allowed = f"whole pulls from 0 to {MOST_PAST}, and a mean in [0, 1]"
+            raise BadInput(f"past counts {past!r} of arm {name!r} are not allowed; allowed: {allowed}")
+        if pulls:
+            tallies[name] = Tally(pulls, pulls * float(mean))
+    return tallies
 
 
 def as_rows(tallies: dict[Arm, Tally]) -> list[list[Any]]:

@@ -56,5 +56,11 @@ def line_of(text: str, key: str) -> int:
 
 
 def toml_line(key: str, value: Any) -> str:
-    """One line that gives a key a value: a text, a number, true or false, or a list of these."""
-    return f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f")
+    """One line that gives a key a value: a text, a number, true or false, or a list or a table of these."""
+    return f"{key} = {_toml_value(value)}"
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_toml_value(key)} = {_toml_value(item)}" for key, item in value.items()) + "}"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

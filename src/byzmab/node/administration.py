@@ -1,7 +1,7 @@
-"""What the owner of a node does to it beside running it: begin its data, pardon, and change its key."""
+"""What the owner of a node does to it beside running it: begin its data, warm or not, pardon, and change its key."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from byzmab.node.config import Config
 from byzmab.node.host import Host
 from byzmab.node.identity import InUse, Key, lock_key, mark_used, was_used
 from byzmab.node.records import State, new_state
-from byzmab.node.store import NodeStore, begin, epoch_at, import_state
+from byzmab.node.store import NodeStore, StoreTrouble, begin, epoch_at, import_state
 from byzmab.node.transport.memory import Hub, MemoryTransport
 from byzmab.node.wire import seal_handover
 
@@ -43,12 +43,16 @@ def pardon(config: Config, who: str) -> None:
         with _asking(config) as client:
             client.pardon(who)
         return
-    with lock:
-        store = NodeStore(config.data, config.network, key.public, was_used(key.public, config.key, config.data))
-        try:
-            Host(config, key, store, MemoryTransport(Hub(), key.public)).pardon(who)
-        finally:
-            store.close()
+    with lock, _stopped(config, key) as host:
+        host.pardon(who)
+
+
+def warm_start(config: Config, table: Mapping[str, tuple[int, float]]) -> None:
+    """Let a node that is stopped, and has decided nothing yet, begin with past counts, arm → (pulls, mean)."""
+    key = Key.load(config.key)
+    with lock_key(config.key), _stopped(config, key) as host:
+        mark_used(key.public, config.key, config.data)
+        host.decisions.warm_start(table)
 
 
 def hand_over(config: Config, new: Path) -> None:
@@ -56,6 +60,19 @@ def hand_over(config: Config, new: Path) -> None:
     frame = seal_handover(Key.load(config.key), Key.load(new), config.network, epoch_at(time.time()))
     with _asking(config) as client:
         client.hand_over(frame)
+
+
+@contextmanager
+def _stopped(config: Config, key: Key) -> Iterator[Host]:
+    """A node that does not run, to change its data; the caller has locked its key."""
+    store = NodeStore(config.data, config.network, key.public, was_used(key.public, config.key, config.data))
+    try:
+        yield Host(config, key, store, MemoryTransport(Hub(), key.public))
+        store.flush()
+    except StoreTrouble as trouble:
+        raise BadInput(f"the node's data cannot be changed: {trouble}") from None
+    finally:
+        store.close()
 
 
 @contextmanager

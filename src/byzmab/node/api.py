@@ -5,10 +5,11 @@ from typing import Annotated
 import msgspec
 
 from byzmab.core.filters.fates import Fate
+from byzmab.core.traffic import Forced
 from byzmab.node.evidence import Evidence, Lie
 from byzmab.node.wire import MOST_ARMS, MOST_LETTERS
 
-MOST_REWARDS = 10_000  # of one batch
+MOST_REWARDS = MOST_SELECTS = 10_000  # of one batch
 EVENT_ID = "^[A-Za-z0-9._:-]{1,128}$"
 
 EventId = Annotated[str, msgspec.Meta(pattern=EVENT_ID)]
@@ -29,6 +30,29 @@ class Decision(msgspec.Struct, frozen=True):
     arm: str
     round: int  # decisions after the first pulls, before this one
     estimates: dict[str, float]  # z of every arm now
+    forced: Forced | None = None  # by a floor or a cap of traffic, where the policy would have chosen another arm
+
+
+class SelectsRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """Ask for many arms at once, one for each event."""
+
+    selects: Annotated[list[SelectRequest], msgspec.Meta(max_length=MOST_SELECTS)]
+
+
+class Chosen(msgspec.Struct, frozen=True):
+    """The arm to pull for an event of a batch; as in `Decision`."""
+
+    event_id: str
+    arm: str
+    round: int
+    forced: Forced | None = None
+
+
+class SelectsAnswer(msgspec.Struct, frozen=True):
+    """The decisions of a batch, in its order."""
+
+    decisions: list[Chosen]
+    estimates: dict[str, float]  # z of every arm after the last one
 
 
 class RewardRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -70,6 +94,12 @@ class ArmsRequest(msgspec.Struct, forbid_unknown_fields=True):
     arms: Annotated[list[ArmName], msgspec.Meta(min_length=2, max_length=MOST_ARMS)]
 
 
+class ResetRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The arm whose rewards are forgotten."""
+
+    arm: ArmName
+
+
 class PardonRequest(msgspec.Struct, forbid_unknown_fields=True):
     """The neighbour to hear again, by its name or key; with the node's own key, the alarms about it end."""
 
@@ -92,6 +122,9 @@ class ArmState(msgspec.Struct, frozen=True):
     estimate: float
     weight: float
     doubt: float
+    floor: float = 0.0  # the share of decisions it gets at least
+    cap: float = 1.0  # and at most
+    decisions: int = 0  # for it since the start, first pulls included
 
 
 class ArmsAnswer(msgspec.Struct, frozen=True):
@@ -172,6 +205,27 @@ class NodeState(msgspec.Struct, frozen=True):
     trouble: str | None
     arms: list[ArmState]
     warnings: list[str] = []  # what is wrong with this node's key
+    forced: dict[str, int] = {}  # decisions since the start that a floor or a cap of traffic forced
+
+
+class ArmInterval(msgspec.Struct, frozen=True):
+    """What the true mean of an arm may be."""
+
+    arm: str
+    estimate: float
+    low: float
+    high: float
+    contends: bool  # whether it may still be the best arm
+
+
+class BestAnswer(msgspec.Struct, frozen=True):
+    """The arm that looks best now, and how sure that is."""
+
+    arm: str
+    confidence: float  # that no other arm is better; 0 while nothing can be said
+    wanted: float
+    reached: bool  # confidence ≥ wanted: one may stop
+    arms: list[ArmInterval]  # which hold together with the wanted confidence
 
 
 class Health(msgspec.Struct, frozen=True):

@@ -7,40 +7,23 @@
 """
 
 import asyncio
-import base64
 import random
 import ssl
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Self
 
 import httpx
 import msgspec
 
 from byzmab.core.errors import BadInput
-from byzmab.node.api import (
-    ArmsAnswer,
-    ArmsRequest,
-    Decision,
-    HandoverRequest,
-    NodeState,
-    PardonRequest,
-    Peer,
-    PeersAnswer,
-    Problem,
-    Reward,
-    RewardOutcome,
-    RewardRequest,
-    RewardsAnswer,
-    RewardsRequest,
-    SelectRequest,
-)
-from byzmab.node.records import new_event_id
+from byzmab.node import calls
+from byzmab.node.api import ArmsAnswer, BestAnswer, Chosen, Decision, NodeState, Peer, Problem, RewardOutcome
+from byzmab.node.calls import Answer, Call
 
 AGAIN = frozenset({0, 408, 429, 502, 503, 504})  # answers after which asking again may help
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds; doubled with every try
 MOST_IDLE = 100  # connections kept open for the next request
-Answer = TypeVar("Answer")
 
 
 class NodeError(Exception):
@@ -49,45 +32,6 @@ class NodeError(Exception):
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
         self.status, self.detail = status, detail
-
-
-class Call(NamedTuple, Generic[Answer]):
-    """What is asked, and what kind of answer is expected."""
-
-    method: str
-    path: str
-    answer: type[Answer]
-    body: msgspec.Struct | None = None
-
-
-def _select(event_id: str | None) -> Call[Decision]:
-    return Call("POST", "/v1/select", Decision, SelectRequest(event_id or new_event_id()))
-
-
-def _reward(event_id: str, value: float) -> Call[None]:
-    return Call("POST", f"/v1/events/{event_id}/reward", type(None), RewardRequest(value))
-
-
-def _rewards(rewards: Iterable[tuple[str, float]]) -> Call[RewardsAnswer]:
-    items = [Reward(event_id, value) for event_id, value in rewards]
-    return Call("POST", "/v1/rewards", RewardsAnswer, RewardsRequest(items))
-
-
-def _set_arms(arms: Iterable[str]) -> Call[ArmsAnswer]:
-    return Call("PUT", "/v1/arms", ArmsAnswer, ArmsRequest(list(arms)))
-
-
-def _pardon(who: str) -> Call[PeersAnswer]:
-    return Call("POST", "/v1/pardon", PeersAnswer, PardonRequest(who))
-
-
-def _hand_over(frame: bytes) -> Call[None]:
-    return Call("POST", "/v1/handover", type(None), HandoverRequest(base64.b64encode(frame).decode()))
-
-
-_ARMS = Call("GET", "/v1/arms", ArmsAnswer)
-_PEERS = Call("GET", "/v1/peers", PeersAnswer)
-_STATE = Call("GET", "/v1/state", NodeState)
 
 
 def _http_settings(url: str, token: str | None, timeout: float) -> dict[str, Any]:
@@ -161,39 +105,51 @@ class Client:
 
     def select(self, event_id: str | None = None) -> Decision:
         """The arm to pull; the same event has the same arm."""
-        return self._ask(_select(event_id))
+        return self._ask(calls.select(event_id))
+
+    def select_many(self, events: int | Iterable[str]) -> list[Chosen]:
+        """The arms to pull for so many new events, or for those of these names, in their order."""
+        return self._ask(calls.selects(events)).decisions
 
     def reward(self, event_id: str, value: float) -> None:
         """Tell the reward, in [0, 1], of an event."""
-        self._ask(_reward(event_id, value))
+        self._ask(calls.reward(event_id, value))
 
     def rewards(self, rewards: Iterable[tuple[str, float]]) -> list[RewardOutcome]:
         """Tell many rewards, as (event_id, value); what became of each."""
-        return self._ask(_rewards(rewards)).results
+        return self._ask(calls.rewards(rewards)).results
 
     def arms(self) -> ArmsAnswer:
         """The arms, with tallies and beliefs."""
-        return self._ask(_ARMS)
+        return self._ask(calls.ARMS)
 
     def set_arms(self, arms: Iterable[str]) -> ArmsAnswer:
         """Use these arms from now on."""
-        return self._ask(_set_arms(arms))
+        return self._ask(calls.set_arms(arms))
+
+    def reset(self, arm: str) -> ArmsAnswer:
+        """Forget the rewards of an arm that has changed."""
+        return self._ask(calls.reset(arm))
+
+    def best(self, confidence: float = 0.95) -> BestAnswer:
+        """The arm that looks best now, how sure that is, and whether it is as sure as asked."""
+        return self._ask(calls.best(confidence))
 
     def peers(self) -> list[Peer]:
         """The neighbours of the node."""
-        return self._ask(_PEERS).peers
+        return self._ask(calls.PEERS).peers
 
     def state(self) -> NodeState:
         """The node at this moment."""
-        return self._ask(_STATE)
+        return self._ask(calls.STATE)
 
     def pardon(self, who: str) -> None:
         """Hear a neighbour again that was expelled, by its name or key; with the node's own key, end its alarms."""
-        self._ask(_pardon(who))
+        self._ask(calls.pardon(who))
 
     def hand_over(self, frame: bytes) -> None:
         """Have the node tell its neighbours that another key takes its place; both keys have signed the frame."""
-        self._ask(_hand_over(frame))
+        self._ask(calls.hand_over(frame))
 
     def _ask(self, call: Call[Answer]) -> Answer:
         for pause in _pauses(self._retries):
@@ -231,39 +187,51 @@ class AsyncClient:
 
     async def select(self, event_id: str | None = None) -> Decision:
         """The arm to pull; the same event has the same arm."""
-        return await self._ask(_select(event_id))
+        return await self._ask(calls.select(event_id))
+
+    async def select_many(self, events: int | Iterable[str]) -> list[Chosen]:
+        """The arms to pull for so many new events, or for those of these names, in their order."""
+        return (await self._ask(calls.selects(events))).decisions
 
     async def reward(self, event_id: str, value: float) -> None:
         """Tell the reward, in [0, 1], of an event."""
-        await self._ask(_reward(event_id, value))
+        await self._ask(calls.reward(event_id, value))
 
     async def rewards(self, rewards: Iterable[tuple[str, float]]) -> list[RewardOutcome]:
         """Tell many rewards, as (event_id, value); what became of each."""
-        return (await self._ask(_rewards(rewards))).results
+        return (await self._ask(calls.rewards(rewards))).results
 
     async def arms(self) -> ArmsAnswer:
         """The arms, with tallies and beliefs."""
-        return await self._ask(_ARMS)
+        return await self._ask(calls.ARMS)
 
     async def set_arms(self, arms: Iterable[str]) -> ArmsAnswer:
         """Use these arms from now on."""
-        return await self._ask(_set_arms(arms))
+        return await self._ask(calls.set_arms(arms))
+
+    async def reset(self, arm: str) -> ArmsAnswer:
+        """Forget the rewards of an arm that has changed."""
+        return await self._ask(calls.reset(arm))
+
+    async def best(self, confidence: float = 0.95) -> BestAnswer:
+        """The arm that looks best now, how sure that is, and whether it is as sure as asked."""
+        return await self._ask(calls.best(confidence))
 
     async def peers(self) -> list[Peer]:
         """The neighbours of the node."""
-        return (await self._ask(_PEERS)).peers
+        return (await self._ask(calls.PEERS)).peers
 
     async def state(self) -> NodeState:
         """The node at this moment."""
-        return await self._ask(_STATE)
+        return await self._ask(calls.STATE)
 
     async def pardon(self, who: str) -> None:
         """Hear a neighbour again that was expelled, by its name or key; with the node's own key, end its alarms."""
-        await self._ask(_pardon(who))
+        await self._ask(calls.pardon(who))
 
     async def hand_over(self, frame: bytes) -> None:
         """Have the node tell its neighbours that another key takes its place; both keys have signed the frame."""
-        await self._ask(_hand_over(frame))
+        await self._ask(calls.hand_over(frame))
 
     async def _ask(self, call: Call[Answer]) -> Answer:
         for pause in _pauses(self._retries):

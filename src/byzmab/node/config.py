@@ -1,7 +1,7 @@
 """How a node is set up: NODE.toml, checked before anything starts.
 
-Relative paths in the file are relative to the file. Neighbours and `equivocators` may be changed while the node
-runs: edit the file, then send SIGHUP or POST /v1/reload. Everything else is read at the start.
+Relative paths in the file are relative to the file. Neighbours, `equivocators` and `traffic` may be changed while the
+node runs: edit the file, then send SIGHUP or POST /v1/reload. Everything else is read at the start.
 """
 
 import ipaddress
@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from byzmab.core import recommended
+from byzmab.core import recommended, traffic
 from byzmab.core.agent import Agent
 from byzmab.core.errors import BadInput, nearest
 from byzmab.core.toml import read_toml, toml_line
@@ -63,6 +63,20 @@ class Links(Strict):
     tls: Tls | None = None
 
 
+class Traffic(Strict):
+    """Which share of decisions arms get: a number for every arm, or a table of some arms and theirs."""
+
+    floor: float | dict[str, float] = 0.0  # at least
+    cap: float | dict[str, float] = 1.0  # at most
+
+    def __post_init__(self) -> None:
+        self.shares()
+
+    def shares(self) -> traffic.Traffic:
+        """The same as an agent has it, or BadInput."""
+        return traffic.Traffic(self.floor, self.cap)
+
+
 class Http(Strict):
     """Where the application asks."""
 
@@ -97,6 +111,7 @@ class Config(Strict):
     default_reward: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None  # what counts then; if not given, nothing
     equivocators: Literal["expel", "keep"] = "expel"
     logs: Literal["json", "text"] = "json"
+    traffic: Traffic = msgspec.field(default_factory=Traffic)
     http: Http = msgspec.field(default_factory=Http)
     links: Links = msgspec.field(default_factory=Links)
     neighbours: tuple[Neighbour, ...] = ()
@@ -199,7 +214,8 @@ def _what_is_wrong(message: str) -> tuple[str, str]:
         where = f"{path}.{found[2]}".lstrip(".")
         if found[1] == "missing required":
             return where, f"key {where!r} is missing"
-        table = {"http": Http, "links": Links, "links.tls": Tls}.get(path, Neighbour if path else Config)
+        tables = {"traffic": Traffic, "http": Http, "links": Links, "links.tls": Tls}
+        table = tables.get(path, Neighbour if path else Config)
         return where, f"key {where!r} is not known; {nearest(found[2], table.__struct_fields__)}"
     if path:
         return path, f"{path}: {said[0].lower()}{said[1:]}".replace(" | null", "")  # TOML has none
@@ -219,7 +235,8 @@ def _with_paths_from(directory: Path, config: Config) -> Config:
 def write_config(config: Config, path: str | Path) -> None:
     """Write a file from which `read_config` reads the same node, defaults left out."""
     whole: dict[str, Any] = msgspec.to_builtins(config)
-    lines = [*_rows(config, whole, ("http", "links", "neighbours"))]
+    lines = [*_rows(config, whole, ("traffic", "http", "links", "neighbours"))]
+    lines += ["", "[traffic]", *_rows(config.traffic, whole["traffic"])]
     lines += ["", "[http]", *_rows(config.http, whole["http"])]
     lines += ["", "[links]", *_rows(config.links, whole["links"], ("tls",))]
     if config.links.tls is not None:

@@ -11,6 +11,7 @@ from typing import IO, Any
 import msgspec
 
 from byzmab.core.errors import BadInput
+from byzmab.core.traffic import Forced
 from byzmab.node.evidence import Evidence, Lie
 from byzmab.node.records import Arm, Event, EventState, HandoverRecord, NeighbourRecord, Pardon, State
 
@@ -25,7 +26,7 @@ CREATE TABLE arms (
 ) WITHOUT ROWID;
 CREATE TABLE events (
     number INTEGER PRIMARY KEY, event_id TEXT NOT NULL UNIQUE, arm TEXT NOT NULL, round INTEGER NOT NULL,
-    chosen REAL NOT NULL, state INTEGER NOT NULL, value REAL, settled REAL
+    chosen REAL NOT NULL, state INTEGER NOT NULL, value REAL, settled REAL, forced TEXT
 );
 CREATE INDEX pending ON events (number) WHERE state = 0;
 CREATE TABLE hearings (key TEXT PRIMARY KEY, frame BLOB, heard REAL NOT NULL, counts TEXT NOT NULL) WITHOUT ROWID;
@@ -40,9 +41,10 @@ CREATE TABLE IF NOT EXISTS pardons (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS handovers (key TEXT PRIMARY KEY, frame BLOB NOT NULL) WITHOUT ROWID;
 """  # tables that a file of version 1 may lack
+FORCED = "forced"  # a column of events that a file of version 1 may lack
 ANEW = "bring back an export with byzmab node import, or begin anew on purpose with byzmab node init"
 MOST_ROWS = 64  # of one statement; a power of two
-EVENT = "event_id, arm, round, chosen, state, value, settled"
+EVENT = f"event_id, arm, round, chosen, state, value, settled, {FORCED}"
 
 
 @contextmanager
@@ -125,7 +127,7 @@ def check_present(path: Path) -> None:
 
 
 def prepare(connection: sqlite3.Connection, path: Path, network: str, public: str) -> None:
-    """Check the tables of a data file, and add those that came later; BadInput if it is empty or another node's."""
+    """Check the tables of a data file, and add what came later; BadInput if it is empty or another node's."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == 0 and not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
         raise BadInput(f"data file {str(path)!r} holds no node; nothing was changed. Move it away and {ANEW}")
@@ -139,6 +141,12 @@ def prepare(connection: sqlite3.Connection, path: Path, network: str, public: st
         if facts.get(name) != mine:
             raise BadInput(f"data file {str(path)!r} belongs to {name} {facts.get(name)}, not {mine}")
     connection.executescript(ADDED)
+    if not _knows_forced(connection):
+        connection.execute(f"ALTER TABLE events ADD COLUMN {FORCED} TEXT")
+
+
+def _knows_forced(connection: sqlite3.Connection) -> bool:
+    return any(row[1] == FORCED for row in connection.execute("PRAGMA table_info(events)"))
 
 
 def load_state(connection: sqlite3.Connection, events: bool) -> State:
@@ -146,6 +154,7 @@ def load_state(connection: sqlite3.Connection, events: bool) -> State:
     run = connection.execute
     run("BEGIN")
     try:
+        columns = EVENT if _knows_forced(connection) else EVENT.replace(FORCED, "NULL")
         return State(
             dict(run("SELECT name, value FROM facts")),
             [
@@ -154,7 +163,7 @@ def load_state(connection: sqlite3.Connection, events: bool) -> State:
                     "SELECT arm, place, in_use, pulls, total, pending FROM arms ORDER BY place"
                 )
             ],
-            [event_of(row) for row in run(f"SELECT {EVENT} FROM events ORDER BY number")] if events else [],
+            [event_of(row) for row in run(f"SELECT {columns} FROM events ORDER BY number")] if events else [],
             [
                 NeighbourRecord(key, frame, heard, msgspec.json.decode(counts, type=dict[str, int]))
                 for key, frame, heard, counts in run("SELECT key, frame, heard, counts FROM hearings")
@@ -183,7 +192,7 @@ def save_state(connection: sqlite3.Connection, state: State) -> None:
         write_facts(connection, state.facts)
         write_arms(connection, state.arms)
         connection.executemany(
-            f"INSERT INTO events ({EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO events ({EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [msgspec.structs.astuple(event) for event in state.events],
         )
         write_neighbours(connection, state.neighbours)
@@ -254,8 +263,9 @@ def write_handovers(connection: sqlite3.Connection, handovers: list[HandoverReco
 
 def event_of(row: Any) -> Event:
     """The event of a row."""
-    event_id, arm, round, chosen, state, value, settled = row
-    return Event(event_id, arm, round, chosen, EventState(state), value, settled)
+    event_id, arm, round, chosen, state, value, settled, forced = row
+    why = None if forced is None else Forced(forced)
+    return Event(event_id, arm, round, chosen, EventState(state), value, settled, why)
 
 
 def _evidence_of(

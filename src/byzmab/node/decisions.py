@@ -2,12 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from byzmab.core.agent import FORMAT, Agent
 from byzmab.core.errors import BadInput
-from byzmab.node.config import Config, check_arms
+from byzmab.core.traffic import Forced
+from byzmab.node.config import Config, Traffic, check_arms
 from byzmab.node.records import Arm, Event, EventState, State, new_event_id
 from byzmab.node.store import NodeStore, StoreTrouble
 
@@ -46,7 +48,10 @@ class Decisions:
     def __init__(self, config: Config, seed: int, store: NodeStore, state: State, now: Callable[[], float]) -> None:
         self._config, self._store, self._now = config, store, now
         self.agent = _agent(config, seed, state)
+        self.set_traffic(config.traffic)
         self.counts = Counts()
+        self.chosen: Counter[str] = Counter()  # decisions by arm, since the start
+        self.forced: Counter[Forced] = Counter()  # those that a floor or a cap forced
         self.pending = sum(arm.pending for arm in state.arms)  # events that wait for a reward
         self._at_hand: dict[str, tuple[int, Event]] = {}  # with the batch that brings it to the disk
         self._indices = {arm.arm: arm.index for arm in state.arms}
@@ -70,7 +75,7 @@ class Decisions:
         self._check_store()
         time = self.agent.time
         arm = str(self.agent.select())
-        event = Event(event_id or new_event_id(), arm, time, self._now())
+        event = Event(event_id or new_event_id(), arm, time, self._now(), forced=self.agent.forced)
         self.pending += 1
         with self._store.changing() as batch:
             self._keep_at_hand(batch.number, event)
@@ -78,6 +83,9 @@ class Decisions:
             batch.tallies[arm] = self._tally(arm)
             batch.facts["round"] = self.agent.time
         self.counts = self.counts._replace(decisions=self.counts.decisions + 1)
+        self.chosen[arm] += 1
+        if event.forced is not None:
+            self.forced[event.forced] += 1
         return event
 
     def reward(self, event_id: str, value: float) -> None:
@@ -117,14 +125,43 @@ class Decisions:
         """Use these arms from now on; what is known of the others is kept, should they come back."""
         check_arms(tuple(arms))
         self._check_store()
+        self.agent.set_arms(arms)
         for arm in arms:
-            if arm not in self.agent.arms:
-                self.agent.add_arm(arm)
-                self._indices.setdefault(arm, len(self._indices))
-        for old in self.agent.arms:
-            if old not in arms:
-                self.agent.retire_arm(old)
+            self._indices.setdefault(arm, len(self._indices))
         self._store_arms()
+
+    def reset(self, arm: str) -> None:
+        """Forget the rewards of an arm; those still to come count."""
+        self.agent.reset(arm)
+        with self._store.changing() as batch:
+            batch.tallies[arm] = self._tally(arm)
+
+    def check_arm(self, arm: str) -> None:
+        """BadInput unless there is such an arm, in use or retired; StoreTrouble if nothing can be changed now."""
+        self._check_store()
+        self.agent.tally(arm)
+
+    def warm_start(self, table: Mapping[str, tuple[int, float]]) -> None:
+        """Begin with past counts, arm → (pulls, mean); BadInput once anything was decided."""
+        self._check_store()
+        if self._store.newest_choice():
+            raise BadInput("warm start is not allowed once a node has decided; allowed: before its first decision")
+        self.agent.warm_start(table)  # type: ignore[arg-type]  # a node's arms are texts
+        with self._store.changing() as batch:
+            batch.facts["round"] = self.agent.time
+            batch.tallies |= {arm: self._tally(arm) for arm in self._indices}
+
+    def check_traffic(self, traffic: Traffic) -> None:
+        """BadInput unless the arms in use can have these floors and caps."""
+        try:
+            traffic.shares().check(self.agent.arms)
+        except BadInput as error:
+            raise BadInput(f"traffic: {error}") from None
+
+    def set_traffic(self, traffic: Traffic) -> None:
+        """Give arms these shares of decisions, at least and at most, from now on; BadInput if that cannot be."""
+        self.check_traffic(traffic)
+        self.agent.set_traffic(traffic.floor, traffic.cap)
 
     def _find(self, event_id: str) -> Event | None:
         if event_id in self._at_hand:

@@ -1,4 +1,4 @@
-"""The fast path: `select`, `reward` and `rewards`, the frequent requests, answered without Litestar.
+"""The fast path: `select`, `reward` and their batches, the frequent requests, answered without Litestar.
 
 Litestar takes longer for each of them than the node itself. Here they are decoded by the same types and make the same
 calls; any other request, and any body that does not decode, goes to Litestar.
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from byzmab.node.api import EVENT_ID, RewardRequest, RewardsRequest, SelectRequest
+from byzmab.node.api import EVENT_ID, RewardRequest, RewardsRequest, SelectRequest, SelectsRequest
 from byzmab.node.problems import PROBLEMS, problem_of
 from byzmab.node.runtime import NodeRuntime
 
@@ -27,6 +27,7 @@ FastPath = Callable[[str, bytes], Awaitable[FastAnswer | None]]  # path, body â†
 
 _REWARD = re.compile(rf"/v1/events/({EVENT_ID[1:-1]})/reward\Z")
 _select_request = msgspec.json.Decoder(SelectRequest)
+_selects_request = msgspec.json.Decoder(SelectsRequest)
 _reward_request = msgspec.json.Decoder(RewardRequest)
 _rewards_request = msgspec.json.Decoder(RewardsRequest)
 _encode = msgspec.json.Encoder().encode
@@ -41,10 +42,12 @@ def make_fast_path(node: NodeRuntime) -> FastPath:
     """A function that answers a POST by its path and body, or returns None where Litestar is to answer."""
 
     async def answer(path: str, body: bytes) -> FastAnswer | None:
-        rewarded = None if path in ("/v1/select", "/v1/rewards") else _REWARD.match(path)
+        rewarded = _REWARD.match(path) if path.startswith("/v1/events/") else None
         try:
             if path == "/v1/select":
                 return FastAnswer(200, _encode(await node.select(_select_request.decode(body).event_id)))
+            if path == "/v1/selects":
+                return FastAnswer(200, _encode(await node.selects(_selects_request.decode(body).selects)))
             if path == "/v1/rewards":
                 return FastAnswer(200, _encode(await node.rewards(_rewards_request.decode(body).rewards)))
             if rewarded is not None:

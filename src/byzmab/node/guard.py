@@ -21,7 +21,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 OPEN = frozenset({"/healthz", "/readyz", "/", "/plotly.js"})  # asked without a token
 FILES = "/static/"  # of pages, which hold nothing of the node's: so are these
-ROUTES = {"/v1/select": "select", "/v1/rewards": "rewards", "/v1/stream": "stream"}
+ROUTES = {f"/v1/{name}": name for name in ("select", "selects", "rewards", "stream")}
 ADDRESSES = 10_000  # whose rate is remembered
 SAFE = ("GET", "HEAD")  # methods that change nothing
 

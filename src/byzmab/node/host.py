@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from byzmab.core.report import Report
+from byzmab.core.traffic import Forced
 from byzmab.node.clock import Clock, DeadlineClock
 from byzmab.node.config import Config, Neighbour
 from byzmab.node.courier import Courier
@@ -53,6 +54,7 @@ class Choice(NamedTuple):
     event_id: str
     arm: str
     round: int  # t when it was chosen
+    forced: Forced | None  # by a floor or a cap of traffic
 
 
 Outgoing = tuple[str, bytes]  # a neighbour's name, and a frame for it
@@ -123,11 +125,21 @@ class Host:
         """Choose an arm. Acknowledge it when `store.pending` is durable."""
         self.membership.forget_stale()
         event = self.decisions.select(event_id)
-        return Choice(event.event_id, event.arm, event.round)
+        return Choice(event.event_id, event.arm, event.round, event.forced)
 
     def reward(self, event_id: str, value: float) -> None:
         """Count a reward. Acknowledge it when `store.pending` is durable."""
         self.decisions.reward(event_id, value)
+
+    def reset(self, arm: str) -> None:
+        """Forget the rewards of an arm, and announce it. Acknowledge it when `store.pending` is durable.
+
+        The epoch that announces it is on the disk no later than the tally that falls: no neighbour ever sees one
+        without the other.
+        """
+        self.decisions.check_arm(arm)
+        self._renew_epoch()
+        self.decisions.reset(arm)
 
     # neighbours
 

@@ -20,6 +20,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from byzmab.core.filters.fates import Fate
+from byzmab.core.traffic import Forced
 from byzmab.node.evidence import Lie
 from byzmab.node.host import Host
 from byzmab.node.neighbours import ACCEPTED, IMPOSSIBLE, REFUSED
@@ -53,6 +54,10 @@ class HostCollector(Collector):
         node["version"] = version("byzmab")
         yield InfoMetricFamily("byzmab_node", "Which node this is", value=node)
         yield CounterMetricFamily("byzmab_decisions", "Arms chosen", counts.decisions)
+        forced = CounterMetricFamily("byzmab_forced", "Arms that a floor or a cap forced", labels=["rule"])
+        for rule in Forced:
+            forced.add_metric([rule.value], host.decisions.forced[rule])
+        yield forced
         yield CounterMetricFamily("byzmab_rewards", "Rewards counted", counts.rewards)
         yield CounterMetricFamily("byzmab_rewards_expired", "Events whose reward did not come in time", counts.expired)
         yield GaugeMetricFamily("byzmab_pending_events", "Events that wait for a reward", host.decisions.pending)

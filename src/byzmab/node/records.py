@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from byzmab.core.errors import BadInput
+from byzmab.core.traffic import Forced
 from byzmab.node.evidence import Evidence
 
 FORMAT = 1  # of an export
@@ -34,6 +35,7 @@ class Event(msgspec.Struct):
     state: EventState = EventState.PENDING
     value: float | None = None
     settled: float | None = None  # seconds since 1970
+    forced: Forced | None = None  # by a floor or a cap of traffic
 
 
 class Arm(msgspec.Struct, frozen=True):

@@ -1,5 +1,6 @@
 """The HTTP routes of a node: parse, ask the host, wait for the disk, answer."""
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -13,11 +14,13 @@ from litestar.params import Parameter
 from litestar.plugins import InitPlugin
 from litestar.response import Stream
 
+from byzmab.core.confidence import believer
 from byzmab.node import views
 from byzmab.node.api import (
     EVENT_ID,
     ArmsAnswer,
     ArmsRequest,
+    BestAnswer,
     Decision,
     HandoverRequest,
     Health,
@@ -25,11 +28,14 @@ from byzmab.node.api import (
     PardonRequest,
     PeersAnswer,
     Problem,
+    ResetRequest,
     Reward,
     RewardRequest,
     RewardsAnswer,
     RewardsRequest,
     SelectRequest,
+    SelectsAnswer,
+    SelectsRequest,
 )
 from byzmab.node.metrics import CONTENT_TYPE
 from byzmab.node.problems import PROBLEMS, problem_of
@@ -51,8 +57,8 @@ MEANING = {
     429: "Too many requests",
     503: "State cannot be written now, or too many streams are open",
 }
-STRICT = {kind.__name__ for kind in (SelectRequest, RewardRequest, RewardsRequest, Reward, ArmsRequest)}
-STRICT |= {PardonRequest.__name__, HandoverRequest.__name__}
+STRICT = {kind.__name__ for kind in (SelectRequest, SelectsRequest, RewardRequest, RewardsRequest, Reward, ArmsRequest)}
+STRICT |= {kind.__name__ for kind in (ResetRequest, PardonRequest, HandoverRequest)}
 ALWAYS = (401, 403, 421, 429)
 POSTED = (*ALWAYS, 400, 408, 413, 415, 503)
 
@@ -94,6 +100,7 @@ async def _log(error: Exception, _: Any) -> None:
         log.error("a request failed", exc_info=error)
 
 
+Confidence = Annotated[float, Parameter(gt=0, lt=1, description="the chance, above 0 and below 1, that is wanted")]
 EventIdInPath = Annotated[str, Parameter(pattern=EVENT_ID, description="the event that `select` named")]
 
 
@@ -105,6 +112,11 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
     async def select(data: SelectRequest | None = None) -> Decision:
         """Choose an arm. The same event_id gives the same arm."""
         return await node.select(data.event_id if data is not None else None)
+
+    @post("/v1/selects", status_code=200, responses=_responses(*POSTED))
+    async def selects(data: SelectsRequest) -> SelectsAnswer:
+        """Choose many arms, each as it would have been chosen alone, before any further reward."""
+        return await node.selects(data.selects)
 
     @post("/v1/events/{event_id:str}/reward", status_code=204, responses=_responses(*POSTED, 404, 409, 410))
     async def reward(event_id: EventIdInPath, data: RewardRequest) -> None:
@@ -128,6 +140,19 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
         await node.durable()
         return views.arms(host)
 
+    @post("/v1/reset", status_code=200, responses=_responses(*POSTED))
+    async def reset(data: ResetRequest) -> ArmsAnswer:
+        """Forget the rewards of one arm, and announce that to the neighbours; all else stays."""
+        host.reset(data.arm)
+        await node.durable()
+        return views.arms(host)
+
+    @get("/v1/best", responses=_responses(*ALWAYS, 400))
+    async def best(confidence: Confidence = 0.95) -> BestAnswer:
+        """The arm that looks best now, how sure that is, and whether it is as sure as asked."""
+        await asyncio.to_thread(believer)  # compiles, where the node decides by another filter
+        return views.best(host, confidence)
+
     @get("/v1/peers", responses=_responses(*ALWAYS))
     async def peers() -> PeersAnswer:
         """The neighbours: their newest reports, what became of them, and evidence of lying."""
@@ -140,7 +165,7 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
 
     @post("/v1/reload", status_code=200, responses=_responses(*ALWAYS, 400, 503))
     async def reload() -> PeersAnswer:
-        """Read the neighbours from the node's file again, as SIGHUP does."""
+        """Read neighbours, `equivocators` and `traffic` from the node's file again, as SIGHUP does."""
         node.reload()
         return views.peers(host)
 
@@ -179,7 +204,22 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
         """Counters and latencies for Prometheus."""
         return node.metrics.text()
 
-    handlers = [select, reward, rewards, get_arms, put_arms, peers, state, reload, pardon, handover, stream]
+    handlers = [
+        select,
+        selects,
+        reward,
+        rewards,
+        get_arms,
+        put_arms,
+        reset,
+        best,
+        peers,
+        state,
+        reload,
+        pardon,
+        handover,
+        stream,
+    ]
     handlers += [healthz, readyz, metrics]
     return Litestar(
         handlers,

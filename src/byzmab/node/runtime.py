@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from byzmab.core.errors import BadInput
-from byzmab.node.api import Decision, Reward, RewardOutcome, RewardsAnswer
+from byzmab.node.api import Chosen, Decision, Reward, RewardOutcome, RewardsAnswer, SelectRequest, SelectsAnswer
 from byzmab.node.config import read_config
 from byzmab.node.decisions import Conflict, TooLate, UnknownEvent
 from byzmab.node.expiry import expiries, warn_of_expiry
@@ -21,6 +21,7 @@ from byzmab.node.views import finding
 ASK_AGAIN = 0.1  # seconds after which a neighbour that did not answer is asked again
 COUNTED = 204  # the status of a reward that was counted
 SLICE = 16  # frames taken in before the application gets its turn
+SELECTS = 64  # decisions of a batch before others get their turn
 AFTER_A_FAULT = 0.1  # seconds of rest
 PROBE_EVERY, PROBE_WAIT = 1.0, 2.0  # seconds between two writes to see that it can be done, and for each
 CERTIFICATES_EVERY = 3600.0  # seconds between two looks at when certificates expire
@@ -67,10 +68,21 @@ class NodeRuntime:
 
     async def select(self, event_id: str | None) -> Decision:
         """Choose an arm; returns when that is on the disk."""
-        choice = self.host.select(event_id)
-        decision = Decision(*choice, self.host.agent.estimates)  # type: ignore[arg-type]
+        event, arm, round, forced = self.host.select(event_id)
+        decision = Decision(event, arm, round, self._estimates(), forced)
         await self.durable()
         return decision
+
+    async def selects(self, selects: Sequence[SelectRequest]) -> SelectsAnswer:
+        """Choose many arms, one after the other; returns when all are on the disk."""
+        chosen = []
+        for number, item in enumerate(selects, 1):
+            chosen.append(Chosen(*self.host.select(item.event_id)))
+            if number % SELECTS == 0:
+                await asyncio.sleep(0)
+        answer = SelectsAnswer(chosen, self._estimates())
+        await self.durable()
+        return answer
 
     async def reward(self, event_id: str, value: float) -> None:
         """Count a reward; returns when that is on the disk."""
@@ -118,12 +130,17 @@ class NodeRuntime:
         self._probed = self._loop.time()
 
     def reload(self) -> None:
-        """Read neighbours and `equivocators` from the file again; BadInput, and nothing changed, if it is wrong."""
+        """Read neighbours, `equivocators` and `traffic` again; BadInput, and nothing changed, if they are wrong."""
         if self._file is not None:
             config = read_config(self._file)
+            self.host.decisions.check_traffic(config.traffic)
             self.host.set_neighbours(config.neighbours)
             self.host.set_equivocators(config.equivocators)
+            self.host.decisions.set_traffic(config.traffic)
             log.info("neighbours read again", extra={"neighbours": [item.name for item in self.host.config.neighbours]})
+
+    def _estimates(self) -> dict[str, float]:
+        return self.host.agent.estimates  # type: ignore[return-value]  # a node's arms are texts
 
     def _release(self) -> None:
         """Wake those whose changes are on the disk, or all where it cannot be written."""

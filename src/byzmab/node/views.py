@@ -5,7 +5,18 @@ import msgspec
 from byzmab.core.filters import FILTERS
 from byzmab.core.filters.fates import Fate
 from byzmab.core.policies import POLICIES
-from byzmab.node.api import ArmsAnswer, ArmState, Finding, NodeState, Peer, PeersAnswer, PeerSummary
+from byzmab.core.traffic import Forced
+from byzmab.node.api import (
+    ArmInterval,
+    ArmsAnswer,
+    ArmState,
+    BestAnswer,
+    Finding,
+    NodeState,
+    Peer,
+    PeersAnswer,
+    PeerSummary,
+)
 from byzmab.node.evidence import Evidence
 from byzmab.node.host import Host
 from byzmab.node.neighbours import ACCEPTED, IMPOSSIBLE, REFUSED, NeighbourState
@@ -17,13 +28,23 @@ def arms(host: Host) -> ArmsAnswer:
 
 
 def _arms(host: Host) -> list[ArmState]:
-    agent = host.agent
-    rows = zip(agent.arms, *(column.tolist() for column in agent.belief()), strict=True)
+    agent, chosen = host.agent, host.decisions.chosen
+    shares = agent.traffic.floors(agent.arms), agent.traffic.caps(agent.arms)
+    rows = zip(agent.arms, *(column.tolist() for column in agent.belief()), *shares, strict=True)
     states = []
-    for arm, estimate, weight, doubt in rows:
-        tally = agent.tally(arm)
-        states.append(ArmState(str(arm), tally.pulls, tally.mean, tally.pending, estimate, weight, doubt))
+    for arm, estimate, weight, doubt, floor, cap in rows:
+        name, tally = str(arm), agent.tally(arm)
+        own = name, tally.pulls, tally.mean, tally.pending
+        states.append(ArmState(*own, estimate, weight, doubt, floor, cap, chosen[name]))
     return states
+
+
+def best(host: Host, confidence: float) -> BestAnswer:
+    """The arm that looks best now, and how sure that is."""
+    host.membership.forget_stale()
+    found = host.agent.best(confidence)
+    arms = [ArmInterval(str(interval.arm), *interval[1:]) for interval in found.intervals]
+    return BestAnswer(str(found.arm), found.confidence, found.wanted, found.reached, arms)
 
 
 def state(host: Host) -> NodeState:
@@ -48,6 +69,7 @@ def state(host: Host) -> NodeState:
         trouble=host.store.trouble,
         arms=_arms(host),
         warnings=host.own.warnings(),
+        forced={why: host.decisions.forced[why] for why in Forced},
     )
 
 

@@ -1,0 +1,123 @@
+"""What one agent decides with: its tallies and its inbox as arrays, and the compiled call over them."""
+
+import numpy as np
+
+from byzmab.core.decide import MEANS, PENDING, PULLS, UNSOUND, decision
+from byzmab.core.errors import BadInput
+from byzmab.core.filters.base import NO_BELIEF, Filter
+from byzmab.core.liars import f_for
+from byzmab.core.policies.base import NO_SUCH_ARM, Policy
+from byzmab.core.report import Floats, Report
+from byzmab.core.tally import Arm, Name, Tally
+from byzmab.core.traffic import Forced, Traffic, luck_at
+
+
+class Decider:
+    """The part of an agent that believes and chooses; what it is given is checked already."""
+
+    def __init__(
+        self,
+        tallies: dict[Arm, Tally],
+        f: int,
+        kappa: float,
+        filter: Filter,
+        policy: Policy,
+        seed: int,
+        neighbours: int | None,
+    ) -> None:
+        self._given_f, self.kappa, self.seed, self.neighbours = f, kappa, seed, neighbours
+        self.expelled = 0  # neighbours proven to lie, and heard no more: each of them lowers f by one
+        self.filter, self.policy = filter, policy
+        self.time = 0  # t: decisions after the first pulls
+        self.traffic = Traffic()
+        self.forced: Forced | None = None  # why the latest choice was not the policy's own
+        self._decide = decision(filter, policy)
+        self._params = np.array(filter.params, np.float64), np.array(policy.params, np.float64)
+        self._rng = np.array([0, seed], np.uint64)
+        self._tallies, self._inbox = tallies, dict[Name, Report]()
+        self._set_arrays()
+
+    @property
+    def f(self) -> int:
+        """How many liars it reckons with among those it hears: as given, or as many as its neighbours allow."""
+        return max(0, f_for(self._given_f, max(self._expected, len(self._inbox)) + self.expelled) - self.expelled)
+
+    @property
+    def _expected(self) -> int:
+        """How many neighbours should tell something: those who do, where more are away than could be liars."""
+        expected = max(0, (self.neighbours or 0) - self.expelled)
+        away = expected - len(self._inbox)
+        return expected if away <= f_for(self._given_f, expected + self.expelled) else len(self._inbox)
+
+    def _silent(self, pulls: Floats) -> int:
+        """How many expected neighbours told nothing on an arm."""
+        return max(0, self._expected - int((pulls > 0.0).sum()))
+
+    def _set_arrays(self) -> None:
+        """Set up the arrays of `decide` anew, from tallies and inbox."""
+        self._arms = tuple(self._tallies)
+        self._indices = {arm: index for index, arm in enumerate(self._arms)}
+        self._unpulled = {arm: None for arm, tally in self._tallies.items() if not tally.pulls + tally.pending}
+        self._rows_of = {sender: row for row, sender in enumerate(self._inbox)}
+        self._rows = np.arange(len(self._rows_of), dtype=np.uint64)
+        arms, capacity = len(self._arms), max(8, 2 * len(self._rows_of))
+        self._own: Floats = np.zeros((6, arms))
+        self._told: Floats = np.zeros((2, capacity, arms))
+        self._work: Floats = np.zeros((2, capacity))
+        self._own_pulls, self._own_means, self._own_pending = (self._own[row] for row in (PULLS, MEANS, PENDING))
+        self._believed = False  # on these arrays
+        for index, tally in enumerate(self._tallies.values()):
+            self._own[:3, index] = tally.pulls, tally.mean, tally.pending
+        for sender in self._inbox:
+            self._write(sender)
+
+    def _write(self, sender: Name) -> None:
+        """Write a neighbour's report into its row, arm by arm."""
+        report = self._inbox[sender]
+        pulls, means = self._told[:, self._rows_of[sender]]
+        if report.arms == self._arms:
+            pulls[:], means[:] = report.pulls, report.means
+            return
+        pulls[:] = 0.0
+        for arm, count, mean in zip(report.arms, report.pulls, report.means, strict=True):
+            index = self._indices.get(arm)
+            if index is not None:
+                pulls[index], means[index] = count, mean
+
+    def _choose(self) -> int:
+        """The index of the arm to pull: the policy's choice, or what floors and caps make of it."""
+        if self.traffic.is_free:
+            return self._update(pick=True)
+        index, self.forced = self.traffic.draw(self._arms, luck_at(self.seed, self.time), self._prefer)
+        return index
+
+    def _prefer(self, among: list[int]) -> int:
+        """The index of the arm that the policy prefers among some, as if there were no others."""
+        if len(among) == len(self._arms):
+            return self._update(pick=True)
+        return among[self._call(self._own[:, among].copy("C"), self._told[:, :, among].copy("C"), pick=True)]
+
+    def _update(self, pick: bool) -> int:
+        """Believe anew of all arms, and choose one where asked to."""
+        self._believed = True
+        return self._call(self._own, self._told, pick)
+
+    def _call(self, own: Floats, told: Floats, pick: bool) -> int:
+        """`decide` on these arms."""
+        arm: int = self._decide(
+            own,
+            told,
+            self._work,
+            *self._params,
+            self._rows,
+            self._rng,
+            self.filter.consistency,
+            self.f,
+            self.kappa,
+            self.time,
+            self._expected,
+            pick,
+        )
+        if arm < 0:
+            raise BadInput(NO_BELIEF if arm == UNSOUND else NO_SUCH_ARM)
+        return arm
