@@ -4,6 +4,7 @@ Nothing here is shared with the package but the settings of an experiment. Draws
 (SplitMix64) written out again, so that both meet the same luck. Agents and arms count from 0; agents below B lie.
 """
 
+import functools
 import math
 import statistics
 
@@ -445,8 +446,77 @@ def reward(experiment, agent, mu, word):
         return 1.0 if unit(word) < mu else 0.0
     if name == "uniform":
         return mu + (2 * unit(word) - 1) * min(float(knob or 0.5), mu, 1 - mu)
+    if name == "pareto":
+        alpha = float(knob or 1.5)
+        least = smallest_pareto(mu, alpha)
+        return least * (1 - unit(word) * (1 - least**alpha)) ** (-1 / alpha)
+    if name == "gaussian":
+        return truncated(mu, float(knob or 0.1), Stream(word))
+    assert name == "beta"
     c = float(knob or 4)
     return Stream(word).beta(c * mu, c * (1 - mu))
+
+
+def rising(function, wanted, low, high):
+    """Where a rising function takes a value."""
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if function(middle) < wanted else (low, middle)
+    return low
+
+
+@functools.cache
+def smallest_pareto(mu, alpha):
+    """L for which Pareto numbers on [L, 1], of density c x^(−α−1), have mean μ."""
+
+    def mean_from(least):
+        c = alpha / (least**-alpha - 1)
+        return c * (-math.log(least) if alpha == 1 else (1 - least ** (1 - alpha)) / (1 - alpha))
+
+    return rising(mean_from, mu, 1e-9, 1 - 1e-9)
+
+
+@functools.cache
+def truncated_location(mu, sigma):
+    """m for which a bell around m, truncated to [0, 1], has mean μ."""
+
+    def mean_at(m):  # by Simpson's rule
+        points = [number / 2000 for number in range(2001)]
+        highest = max(-((x - m) ** 2) for x in points)
+        weights = [2 + 2 * (number % 2) - (number in (0, 2000)) for number in range(2001)]
+        density = [math.exp((-((x - m) ** 2) - highest) / (2 * sigma**2)) for x in points]
+        total = sum(w * d for w, d in zip(weights, density, strict=True))
+        return sum(w * d * x for w, d, x in zip(weights, density, points, strict=True)) / total
+
+    return rising(mean_at, mu, -100, 101)
+
+
+def truncated(mu, sigma, rng):
+    """A truncated Gaussian number: proposals that are kept with the chance that their density asks for."""
+    m = truncated_location(mu, sigma)
+    if m > 0.5:
+        return 1 - below_half(1 - m, sigma, rng)
+    return below_half(m, sigma, rng)
+
+
+def below_half(m, sigma, rng):
+    def density(x):
+        return math.exp(-((x - m) ** 2) / (2 * sigma**2))
+
+    while True:
+        if (1 - 2 * min(m, 0)) / (2 * sigma**2) <= 2:  # nearly flat: so many nats, at most, from one end to the other
+            x = rng.uniform()
+            if rng.uniform() < density(x) / density(max(m, 0)):
+                return x
+        elif m < 0:
+            rate = (-m / sigma + math.sqrt((m / sigma) ** 2 + 4)) / 2
+            x = -math.log(1 - rng.uniform()) / rate
+            if rng.uniform() < math.exp(-((x - m / sigma - rate) ** 2) / 2) and x * sigma <= 1:
+                return x * sigma
+        else:
+            x = m + sigma * rng.normal()
+            if 0 <= x <= 1:
+                return x
 
 
 def play(experiment, run):

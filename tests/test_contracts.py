@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from byzmab import Attack, BadInput, Experiment, Filter, Graph, Policy, compiled
+from byzmab import Attack, BadInput, Experiment, Filter, Graph, Policy, Rewards, compiled
 from byzmab.core.compiler import watching_compilation
+from byzmab.core.draws import uniform
 from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.trimmed import Mean
 from byzmab.simulation.experiment import PLUGINS
@@ -83,7 +84,21 @@ class Chain(Graph):
     neighbours = staticmethod(next_one)
 
 
-@pytest.mark.parametrize("plugin", [Shout(), Half(), Chain()])
+@compiled
+def halves(pull, params, rng):
+    """0, ½ or 1, the last two with a chance that gives the mean."""
+    first, second = uniform(rng) < pull.mean, uniform(rng) < pull.mean
+    return 0.5 * first + 0.5 * second
+
+
+@dataclass(frozen=True)
+class Halves(Rewards):
+    """The mean of two coins."""
+
+    reward = staticmethod(halves)
+
+
+@pytest.mark.parametrize("plugin", [Shout(), Half(), Chain(), Halves()])
 def test_plugins_of_ones_own_keep_the_contract(plugin):
     check(plugin)
 
@@ -107,18 +122,29 @@ def fresh(kind):
     def neighbours(receiver, agents, byzantine, params, rng, out):
         return 0
 
+    @compiled
+    def reward(pull, params, rng):
+        return pull.mean
+
     base, function = {
         "attack": (Attack, lie),
         "filter": (Filter, believe),
         "policy": (Policy, choose),
         "graph": (Graph, neighbours),
+        "rewards": (Rewards, reward),
     }[kind]
     return type("Fresh", (base,), {base.function: staticmethod(function)})()
 
 
 @pytest.mark.parametrize(
     ("kind", "loop"),
-    [("attack", "lie_all"), ("filter", "believe_all"), ("policy", "choose_all"), ("graph", "draw_all")],
+    [
+        ("attack", "lie_all"),
+        ("filter", "believe_all"),
+        ("policy", "choose_all"),
+        ("graph", "draw_all"),
+        ("rewards", "pull_all"),
+    ],
 )
 def test_a_new_plugin_compiles_alone(kind, loop):
     """The round loop, and the loops of the other parts, are not compiled again."""
@@ -130,7 +156,7 @@ def test_a_new_plugin_compiles_alone(kind, loop):
     loops = [
         name
         for name in names
-        if name.startswith(("lie_all", "believe_all", "choose_all", "draw_all", "advance", "exchange"))
+        if name.startswith(("lie_all", "believe_all", "choose_all", "draw_all", "pull_all", "advance", "exchange"))
     ]
     assert len(loops) == 1
     assert loops[0].startswith(loop)
@@ -172,6 +198,17 @@ BROKEN = {
         "@compiled\ndef neighbours(receiver, agents, byzantine, params, rng, out): out[0] = 77; return 1\nclass Mine(Graph):\n    neighbours = staticmethod(neighbours)": "named neighbours",
         "@compiled\ndef neighbours(receiver, agents, byzantine, params, rng, out): return 1000\nclass Mine(Graph):\n    neighbours = staticmethod(neighbours)\n    def degrees(self, agents, byzantine): return np.ones(agents)": "named neighbours",
     },
+}
+
+
+BROKEN["rewards"] = {
+    "class Mine(Rewards): pass": "no function 'reward'",
+    "@compiled\ndef reward(pull, params, rng): return 1.5\nclass Mine(Rewards):\n    reward = staticmethod(reward)": "no number from 0 to 1",
+    "@compiled\ndef reward(pull, params, rng): return 0.5 if pull.number < 3 else math.nan\nclass Mine(Rewards):\n    reward = staticmethod(reward)": "no number from 0 to 1",
+    "@compiled\ndef reward(pull, rng): return 0.5\nclass Mine(Rewards):\n    reward = staticmethod(reward)": r"reward\(pull, rng\) is not allowed; allowed: reward\(pull, params, rng\)",
+    "@compiled\ndef reward(pull, params, rng): return pull\nclass Mine(Rewards):\n    reward = staticmethod(reward)": "line 5: reward returns .*; allowed: a number from 0 to 1",
+    "@compiled\ndef reward(pull, params, rng): return 0.5\nclass Mine(Rewards):\n    reward = staticmethod(reward)\n    def prepare(self, means): return 1 / 0": "prepare failed: ZeroDivisionError",
+    "@compiled\ndef reward(pull, params, rng): return 0.5\nclass Mine(Rewards):\n    reward = staticmethod(reward)\n    def prepare(self, means): return means[:1]": "prepare made",
 }
 
 
@@ -286,6 +323,24 @@ def test_a_graph_in_which_agents_hear_themselves_is_caught():
     Mirror.neighbours = staticmethod(neighbours)
     with pytest.raises(AssertionError, match="itself"):
         check(Mirror())
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(lambda mean: mean**2, "was asked for"), (lambda mean: 2 * mean, "0 to 1")]
+)
+def test_rewards_of_another_mean_or_range_are_caught(value, words):
+    value = compiled(value)
+
+    @compiled
+    def reward(pull, params, rng):
+        return value(pull.mean)
+
+    class Off(Rewards):
+        """Not what was asked for."""
+
+    Off.reward = staticmethod(reward)
+    with pytest.raises(AssertionError, match=words):
+        check(Off())
 
 
 def test_lies_that_are_no_numbers_are_silence():

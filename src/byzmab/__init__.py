@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from byzmab.core.report import Belief, Heard, Report
     from byzmab.graphs import Graph
     from byzmab.node.client import AsyncClient, Client, NodeError
+    from byzmab.rewards import Pull, Rewards
     from byzmab.search import search_attack
     from byzmab.simulation.compare import Comparison, compare
     from byzmab.simulation.experiment import Experiment
@@ -44,9 +45,11 @@ _HOMES = {
     "Heard": "core.report",
     "NodeError": "node.client",
     "Policy": "core.policies",
+    "Pull": "rewards",
     "Report": "core.report",
     "Result": "simulation.result",
     "ResultStore": "sweep.store",
+    "Rewards": "rewards",
     "Sweep": "sweep.points",
     "World": "attacks",
     "compare": "simulation.compare",
@@ -71,9 +74,11 @@ __all__ = [
     "Heard",
     "NodeError",
     "Policy",
+    "Pull",
     "Report",
     "Result",
     "ResultStore",
+    "Rewards",
     "Sweep",
     "World",
     "__version__",

@@ -14,6 +14,7 @@ import numpy as np
 
 from byzmab.attacks import Attack
 from byzmab.core.compiler import watching_compilation
+from byzmab.core.draws import fold
 from byzmab.core.filters import Filter
 from byzmab.core.filters.base import CONSISTENT_MEANS
 from byzmab.core.filters.fates import Fate
@@ -21,6 +22,8 @@ from byzmab.core.plugins import Plugin
 from byzmab.core.policies import Policy
 from byzmab.core.report import Belief, Heard, Middle
 from byzmab.graphs import Graph
+from byzmab.rewards import Pull, Rewards
+from byzmab.rewards.base import prepared_for
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.run import simulate
 from byzmab.simulation.single_run import Run, draw_means
@@ -31,14 +34,14 @@ SMALL = Experiment(agents=6, byzantine=1, f=1, arms=(0.6, 0.5, 0.2), horizon=60,
 
 @singledispatch
 def check(plugin: Plugin) -> None:
-    """Check a filter, policy, attack or graph against its contract; a class is checked with its defaults."""
+    """Check a filter, policy, attack, graph or rewards against its contract; a class is checked with its defaults."""
     if isinstance(plugin, type) and issubclass(plugin, Plugin):
         check(plugin())
         return
-    raise AssertionError(f"{plugin!r} is no filter, policy, attack or graph")
+    raise AssertionError(f"{plugin!r} is no filter, policy, attack, graph or rewards")
 
 
-LOOPS = ("believe_all", "choose_all", "lie_all", "draw_all", "advance", "exchange")
+LOOPS = ("believe_all", "choose_all", "lie_all", "draw_all", "pull_all", "advance", "exchange")
 
 
 def _check_in_use(experiment: Experiment) -> None:
@@ -278,3 +281,28 @@ def check_graph(graph: Graph) -> None:
             assert found == sorted(set(found)), f"the neighbours {found} do not ascend"
     for time_varying in (False, True):
         _check_in_use(SMALL.but(graph=graph, agents=agents, time_varying=time_varying))
+
+
+DRAWN = 1000  # rewards of one mean
+ERRORS = 5.0  # standard errors by which their average may be off
+MEANS = np.array([0.0, 0.02, 0.3, 0.5, 0.55, 0.9, 1.0])
+
+
+@check.register
+def check_rewards(rewards: Rewards) -> None:
+    """Rewards are in [0, 1], the same on the same luck, and their mean is the one that was asked for."""
+    reward, params = type(rewards).reward, np.array(rewards.params, np.float64)
+    for arm, (mean, prepared) in enumerate(zip(MEANS, prepared_for(rewards, MEANS), strict=True)):
+        total = 0.0
+        for number in range(DRAWN):
+            pull = Pull(0, number % 5, arm, number, float(mean), float(prepared))
+            luck = fold(np.uint64(arm), number)
+            first, second = (reward(pull, params, np.array([luck], np.uint64)) for _ in range(2))
+            assert 0.0 <= first <= 1.0, f"the reward {first} is no number from 0 to 1"
+            assert first == second, "the same luck gave two rewards"
+            total += first
+        # of all numbers in [0, 1] with this mean, those of 0 and 1 alone vary most
+        most = ERRORS * math.sqrt(mean * (1.0 - mean) / DRAWN) + 1e-9
+        assert abs(total / DRAWN - mean) <= most, f"where a mean of {mean} was asked for, it is about {total / DRAWN}"
+    _check_in_use(SMALL.but(rewards=rewards))
+    _check_in_use(SMALL.but(rewards=["bernoulli", rewards]))

@@ -6,7 +6,6 @@ import pytest
 from byzmab import BadInput, Experiment, simulate
 from byzmab.baselines import BASELINES as BASELINES_BY_NAME
 from byzmab.engine.deliver import ENOUGH
-from byzmab.engine.pull import pull_all
 from byzmab.engine.round import exchange
 from byzmab.simulation.single_run import Run
 
@@ -86,12 +85,12 @@ def consensus_trajectory(run, rounds):
     )
     played = Run(experiment, run)
     record = played.state.record
-    draw, lie, _, update = played.loops
+    draw, lie, _, update, pull = played.loops
     values = []
     for _ in range(rounds):
         assert exchange(record, draw, lie) == ENOUGH
         played.state["choices"][:] = 0  # there is only one arm to choose
-        pull_all(record)
+        pull(record)
         update(record)
         record["time"] += 1
         values.append(played.state["estimates"][1:, 0].mean())

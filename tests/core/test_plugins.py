@@ -94,6 +94,8 @@ def test_a_live_agent_hears_the_parameters_too(eps):
         ("attack", "alie:c=2", "alie:2"),
         ("graph", "erdos-renyi:q=0.5", "erdos-renyi:0.5"),
         ("graph", "star", "star"),
+        ("rewards", "beta:4", "beta"),
+        ("rewards", "gaussian:sigma=0.2", "gaussian:0.2"),
     ],
 )
 def test_parameters_are_read_by_position_or_name_and_told_as_short_as_can_be(kind, text, short):
@@ -118,6 +120,8 @@ def test_parameters_are_read_by_position_or_name_and_told_as_short_as_can_be(kin
         ("policy", "thompson:1,a=2"),
         ("filter", "screened:0"),
         ("filter", "trimmed:1"),
+        ("rewards", "bernoulli:1"),
+        ("rewards", "gaussian:0.1,2"),
     ],
 )
 def test_parameters_that_are_none_get_one_sentence_that_says_what_is_allowed(kind, text):

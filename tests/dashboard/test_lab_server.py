@@ -124,6 +124,7 @@ def test_a_random_graph_is_shown_as_the_first_run_draws_it():
         ({"agents": "9", "graph": "firms"}, "agents", "does not fit"),
         ({"attack": "alie:x"}, "attack", "standard deviations"),
         ({"rewards": "coin"}, "rewards", "known"),
+        ({"rewards": "beta,mine.py:Own"}, "rewards", "not known"),
         ({"time_varying": "maybe"}, "time_varying", "true or false"),
         ({"agents": "61"}, "agents", "up to 60"),
         ({"agents": "2000000000"}, "agents", "up to 60"),  # before anything of that size is made

@@ -34,7 +34,9 @@ SET_UPS = st.fixed_dictionaries(
         "filter": st.sampled_from(list(FILTERS.entries)),
         "policy": st.sampled_from(list(POLICIES.entries)),
         "memory": st.sampled_from([0, 1, 7, 1000]),
-        "rewards": st.sampled_from(["bernoulli", "beta:0.001", "uniform", ("beta", "uniform:0.1")]),
+        "rewards": st.sampled_from(
+            ["bernoulli", "beta:0.001", "uniform", "gaussian", ("beta", "pareto", "gaussian:3")]
+        ),
         "subset": st.sampled_from([None, 1, 3, 100]),
         "epoch": st.sampled_from([1, 2, 7, 500]),
         "delay": st.sampled_from([0, 1]),

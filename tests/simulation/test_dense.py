@@ -74,6 +74,7 @@ def test_what_is_told_now_and_then_leads_to_the_same_choices(filter, tell, graph
         {"epoch": 4},
         {"memory": 5},
         {"rewards": ("bernoulli", "beta:3", "uniform:0.2")},
+        {"rewards": ("gaussian", "pareto:1.2")},
         {"agents": 2, "byzantine": 1, "f": 0},
         {"agents": 200, "byzantine": 12, "f": 10, "horizon": 30},
     ],

@@ -17,7 +17,7 @@ BAD = [
     ("arms", "random:x"), ("arms", 0.5), ("arms", [0.5, "a"]), ("byzantine", 10), ("byzantine", -1), ("agents", 0),
     ("runs", 0), ("horizon", 0), ("record", 0), ("epoch", 0), ("memory", -1), ("delay", 2), ("subset", 0), ("seed", -1),
     ("attack", "extrem"), ("filter", "trimmd"), ("policy", "ubc"), ("graph", "complet"), ("algorithm", "resilent"),
-    ("rewards", "bernouli"), ("rewards", "beta:-1"), ("rewards", "uniform:0.7"), ("rewards", "bernoulli:1"), ("rewards", []),
+    ("rewards", "bernouli"), ("rewards", "beta:-1"), ("rewards", "uniform:0.7"), ("rewards", "bernoulli:1"), ("rewards", "gaussian:0"), ("rewards", "pareto:-1"), ("rewards", ["beta", 3]), ("rewards", []),
     ("attack", "constant:2"), ("attack", "constant:a"), ("attack", "alie:-1"), ("attack", "extreme:1"), ("attack", 3),
     ("time_varying", "yes"), ("runs", True), ("horizon", "100"), ("rewards", 3), ("rewards", {"a": 1}), ("algorithm", ["a"]),
     ("f", 5 * 10**18), ("horizon", 2**63), ("agents", 10**20), ("memory", 2**63 - 1), ("record", 10**20), ("arms", "random:" + "9" * 20),

@@ -30,6 +30,11 @@ def nothing(kind: Any) -> bool:
     return bool(kind == types.none)
 
 
+def a_number(kind: Any) -> bool:
+    """Whether it returns a number."""
+    return isinstance(kind, types.Float | types.Integer)
+
+
 def a_whole_number(kind: Any) -> bool:
     """Whether it returns a whole number."""
     return isinstance(kind, types.Integer)

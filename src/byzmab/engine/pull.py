@@ -1,14 +1,18 @@
 """Pull and record: rewards, own tallies, and what is kept of a run."""
 
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from numba import types
 
-from byzmab.core.compiler import compiled, compiled_as
+from byzmab.core.compiler import compiled, compiled_as, specialize
 from byzmab.core.draws import fold
-from byzmab.core.report import Floats, Integers, Words
-from byzmab.engine.rewards import reward
-from byzmab.engine.state import StateType, first_row, floats, integers, table, words
+from byzmab.core.mistakes import check_functions
+from byzmab.core.report import Floats, Words
+from byzmab.engine.state import BAD_REWARD, StateType, first_row, floats, integers, table, words
+from byzmab.rewards.base import Pull, Rewards
+from byzmab.rewards.bernoulli import reward  # `specialize` puts that of other rewards in its place
 
 EVERY_ARM = -1  # all bits of a dirty word set
 
@@ -21,42 +25,51 @@ def own_tallies(state: Any) -> tuple[Floats, Floats, Floats]:
     return pulls, totals, table(state.means, agents, arms)
 
 
-@compiled
-def reward_sources(state: Any) -> tuple[Words, Integers, Floats, Floats]:
-    """What rewards are drawn from: the keys of luck, each agent's distribution and its parameter, the true means."""
-    agents, arms = state.agents, state.arms
-    keys, kinds = words(state.reward_keys, agents * arms), integers(state.reward_kinds, agents)
-    return keys, kinds, floats(state.reward_params, agents), floats(state.true_means, arms)
+def draw_last(kind: int, pull: Pull, params: Floats, rng: Words) -> float:
+    """The reward of a pull, of the last kind or the only one."""
+    return float(reward(pull, params, rng))
 
 
-@compiled_as(types.void(StateType))
-def first_pulls(state: Any) -> None:
+def draw_one_of(kind: int, pull: Pull, params: Floats, rng: Words) -> float:
+    """The reward of a pull, of this kind or of one of those behind it."""
+    return float(reward(pull, params, rng)) if kind == 0 else draw_rest(kind - 1, pull, params, rng)
+
+
+draw_reward = draw_rest = compiled(draw_last)  # `specialize` puts those of other kinds in their place
+
+
+@compiled_as(types.void(StateType, types.FunctionType(types.void(StateType))))
+def first_pulls(state: Any, pull: Any) -> None:
     """Time 0: let every agent pull every arm once. These pulls are outside the regret."""
     agents, arms = state.agents, state.arms
-    pulls, totals, means = own_tallies(state)
-    keys, kinds, params, true_means = reward_sources(state)
-    dirty = words(state.dirty, agents)
-    rng = words(state.rng, 1)
-    last = integers(state.last, state.history * agents)
-    for report in range(last.size):
-        last[report] = -1
-    policy_keys = words(state.policy_keys, agents)
+    keys = words(state.reward_keys, agents * arms)
+    policy_keys, dirty = words(state.policy_keys, agents), words(state.dirty, agents)
+    choices = integers(state.choices, agents)
     for agent in range(agents):
-        dirty[agent] = EVERY_ARM
         policy_keys[agent] = fold(state.policy_key, agent)
         reward_key = fold(state.reward_key, agent)
         for arm in range(arms):
             keys[agent * arms + arm] = fold(reward_key, arm)
-            value = reward(kinds[agent], params[agent], true_means[arm], fold(keys[agent * arms + arm], 0), rng)
-            pulls[agent, arm], totals[agent, arm], means[agent, arm] = 1.0, value, value
+    for arm in range(arms):
+        for agent in range(agents):
+            choices[agent] = arm
+        pull(state)
+    last = integers(state.last, state.history * agents)
+    for report in range(last.size):
+        last[report] = -1
+    for agent in range(agents):
+        choices[agent] = 0
+        dirty[agent] = EVERY_ARM
 
 
-@compiled
 def pull_all(state: Any) -> None:
     """Let every agent pull the arm it chose, and reward it."""
-    agents, arms = state.agents, state.arms
+    agents, arms, run = state.agents, state.arms, state.run
     pulls, totals, means = own_tallies(state)
-    keys, kinds, params, true_means = reward_sources(state)
+    keys, kinds = words(state.reward_keys, agents * arms), integers(state.reward_kinds, agents)
+    starts = integers(state.reward_starts, agents + 1)
+    params = floats(state.reward_params, starts[agents])
+    true_means, prepared = floats(state.true_means, arms), table(state.prepared, agents, arms)
     choices = integers(state.choices, agents)
     dirty = words(state.dirty, agents)
     rng = words(state.rng, 1)
@@ -65,14 +78,41 @@ def pull_all(state: Any) -> None:
     for agent in range(agents):
         arm = choices[agent]
         count = pulls[agent, arm]
-        total = totals[agent, arm] + reward(
-            kinds[agent], params[agent], true_means[arm], fold(keys[agent * arms + arm], int(count)), rng
-        )
+        number = int(count)
+        rng[0] = fold(keys[agent * arms + arm], number)
+        drawn = Pull(run, agent, arm, number, true_means[arm], prepared[agent, arm])
+        value = draw_reward(kinds[agent], drawn, params[starts[agent] : starts[agent + 1]], rng)
+        if not 0.0 <= value <= 1.0:
+            state.fault = state.fault or BAD_REWARD  # the first fault is told
+            value = 0.0
+        total = totals[agent, arm] + value
         pulls[agent, arm] = count + 1.0
         totals[agent, arm] = total
         means[agent, arm] = total / (count + 1.0)
         dirty[agent] = 1 << (arm & 63)
         last[first + agent] = arm
+
+
+def pulling(rewards: Sequence[Rewards]) -> Any:
+    """`pull_all` with the functions of all kinds of rewards in it; BadInput where one has a mistake."""
+    for item in rewards:
+        check_functions(item.kind, item.functions())
+    return _pulling(tuple(kinds_of(rewards)))
+
+
+def kinds_of(rewards: Sequence[Rewards]) -> dict[Any, int]:
+    """The functions of some rewards, each once, with their numbers."""
+    functions = dict.fromkeys(type(item).reward for item in rewards)
+    return {function: kind for kind, function in enumerate(functions)}
+
+
+@cache
+def _pulling(functions: tuple[Any, ...]) -> Any:
+    *others, last = functions
+    draw = specialize(draw_last, reward=last)
+    for function in reversed(others):
+        draw = specialize(draw_one_of, reward=function, draw_rest=draw)
+    return specialize(pull_all, types.void(StateType), draw_reward=draw)
 
 
 @compiled

@@ -1,7 +1,7 @@
 """The round: draw, deliver, tell, lie, believe, choose, pull, record; stopped and resumed at any round.
 
-Graph, attack, filter and policy come in as function pointers, each called once per round: the copies of `draw_all`,
-`lie_all`, `believe_all` and `choose_all` that `specialize` made with their own functions.
+Graph, attack, filter, policy and rewards come in as function pointers, each called once per round: the copies of
+`draw_all`, `lie_all`, `believe_all`, `choose_all` and `pull_all` that `specialize` made with their own functions.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from numba import types
 from byzmab.core.compiler import compiled_as, compiled_noinline
 from byzmab.engine.deliver import EDGES, ENOUGH, FAULT, deliver, keep_history
 from byzmab.engine.dense import order_reports
-from byzmab.engine.pull import pull_all, record
+from byzmab.engine.pull import record
 from byzmab.engine.state import StateType
 from byzmab.engine.tell import NOT_KEPT, tell_all
 
@@ -45,11 +45,11 @@ def exchange(state: Any, draw: Any, lie: Any) -> int:
     return ENOUGH
 
 
-ADVANCE = types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP)
+ADVANCE = types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP, LOOP)
 
 
 @compiled_as(ADVANCE)
-def advance(state: Any, until: int, draw: Any, lie: Any, believe: Any, choose: Any) -> int:
+def advance(state: Any, until: int, draw: Any, lie: Any, believe: Any, choose: Any, pull: Any) -> int:
     """Advance to round `until`; return ENOUGH, FAULT, or the array to grow before calling again."""
     while state.time < until:
         if state.history > 1:
@@ -61,16 +61,16 @@ def advance(state: Any, until: int, draw: Any, lie: Any, believe: Any, choose: A
                     return shortage
             believe(state)
             choose(state)
-            if state.fault != 0:
-                return FAULT
-        pull_all(state)
+        pull(state)
+        if state.fault != 0:
+            return FAULT
         state.time += 1
         record(state)
     return ENOUGH
 
 
 @compiled_as(ADVANCE)
-def advance_baseline(state: Any, until: int, draw: Any, lie: Any, decide: Any, update: Any) -> int:
+def advance_baseline(state: Any, until: int, draw: Any, lie: Any, decide: Any, update: Any, pull: Any) -> int:
     """The same for a baseline, which decides from what it heard and tells something else than its tally."""
     while state.time < until:
         if state.talks == 1:
@@ -78,7 +78,9 @@ def advance_baseline(state: Any, until: int, draw: Any, lie: Any, decide: Any, u
             if shortage != ENOUGH:
                 return shortage
         decide(state)
-        pull_all(state)
+        pull(state)
+        if state.fault != 0:
+            return FAULT
         update(state)
         state.time += 1
         record(state)

@@ -25,14 +25,16 @@ from byzmab.core.policies.base import NO_SUCH_ARM
 from byzmab.core.report import Floats, Integers, Words
 
 # What a plug-in can do wrong without numba noticing.
-BAD_CHOICE, BAD_BELIEF, BAD_NEIGHBOUR = 1, 2, 3
+BAD_CHOICE, BAD_BELIEF, BAD_NEIGHBOUR, BAD_REWARD = 1, 2, 3, 4
 FAULTS = {
     BAD_CHOICE: NO_SUCH_ARM,
     BAD_BELIEF: NO_BELIEF,
     BAD_NEIGHBOUR: "graph named neighbours that do not exist, do not ascend, or are the agent itself",
+    BAD_REWARD: "rewards gave a value that is no number from 0 to 1; allowed: numbers in [0, 1]",
 }
 
 SETTINGS = {  # whole numbers that stay as they are during a run
+    "run": "the number of this run",
     "agents": "N",
     "arms": "M",
     "byzantine": "B: agents 1..B, rows 0..B-1, lie",
@@ -134,8 +136,10 @@ ARRAYS: dict[str, tuple[type, str]] = {
     "choices": (INTEGERS, "agents: the arm each pulls next"),
     "reward_keys": (WORDS, "agents × arms: keys of the reward streams"),
     "policy_keys": (WORDS, "agents: keys of the decision streams"),
-    "reward_kinds": (INTEGERS, "agents: the family of rewards"),
-    "reward_params": (FLOATS, "agents: its parameter"),
+    "reward_kinds": (INTEGERS, "agents: which of the functions in `pull_all` rewards them"),
+    "reward_starts": (INTEGERS, "agents + 1: where the parameters of each agent's rewards begin"),
+    "reward_params": (FLOATS, "these parameters, agent by agent"),
+    "prepared": (FLOATS, "agents × arms: what rewards have prepared of μ"),
     "graph_params": (FLOATS, "the graph's parameters"),
     "attack_params": (FLOATS, "the attack's parameters"),
     "filter_params": (FLOATS, "the filter's parameters"),

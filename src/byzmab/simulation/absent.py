@@ -7,6 +7,7 @@ from typing import Any
 
 from byzmab.baselines import BASELINES
 from byzmab.core.errors import BadInput
+from byzmab.core.plugins import Plugin
 from byzmab.simulation.experiment import PLUGINS, Absent, Experiment
 
 REGISTRIES = {**PLUGINS, "algorithm": BASELINES}  # by setting
@@ -26,6 +27,8 @@ def recall(settings: Mapping[str, Any], beside: Path) -> Experiment:
 
 def _recalled(setting: str, value: Any, beside: Path) -> Any:
     registry = REGISTRIES[setting]
+    if isinstance(value, list):
+        return [_recalled(setting, item, beside) for item in value]
     if not isinstance(value, str) or ":" not in value or value.partition(":")[0] in registry.entries:
         return value
     try:
@@ -44,18 +47,24 @@ def _placeholder(setting: str) -> Any:
 
 def is_present(experiment: Experiment) -> bool:
     """Whether the sources of all its plug-ins are here, so that it can be played."""
-    return not any(isinstance(part, Absent) for part in experiment.parts)
+    return not any(isinstance(plugin, Absent) for plugin in _plugins(experiment))
+
+
+def _plugins(experiment: Experiment) -> list[Plugin]:
+    return [plugin for setting in REGISTRIES for plugin in experiment.parts.plugins(setting)]
 
 
 def check_present(experiment: Experiment) -> None:
     """Raise BadInput for an experiment that cannot be played, because the source of a plug-in is not here."""
-    for part in experiment.parts:
-        if isinstance(part, Absent):
-            raise BadInput(f"{part.reason}; its source is needed to play this again")
+    for plugin in _plugins(experiment):
+        if isinstance(plugin, Absent):
+            raise BadInput(f"{plugin.reason}; its source is needed to play this again")
 
 
 def find_beside(path: Path, value: Any) -> Any:
     """A setting that names a file, which is looked for beside another file, then in the current directory."""
+    if isinstance(value, list):
+        return [find_beside(path, item) for item in value]
     name, colon, rest = value.partition(":") if isinstance(value, str) else ("", "", "")
     if name.endswith((".json", ".py")) and (path.parent / name).exists():
         return f"{path.parent / name}{colon}{rest}"
@@ -68,5 +77,7 @@ def without_folders(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _file_name(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_file_name(item) for item in value]
     name, colon, rest = value.partition(":") if isinstance(value, str) else ("", "", "")
     return f"{Path(name).name}{colon}{rest}" if name.endswith((".json", ".py")) else value

@@ -2,7 +2,6 @@
 
 from byzmab.baselines import BASELINES
 from byzmab.core.plugins import Plugin
-from byzmab.engine.rewards import FAMILIES
 from byzmab.simulation.experiment import PLUGINS, RESILIENT
 
 Entry = dict[str, str]
@@ -18,9 +17,6 @@ def catalogue() -> dict[str, dict[str, Entry]]:
     kinds["graph"]["FILE.json"] = {
         "about": "A graph in networkx's node-link format, agents numbered from 1.",
         "parameters": "",
-    }
-    kinds["rewards"] = {
-        name: {"about": family.about, "parameters": family.allowed} for name, family in FAMILIES.items()
     }
     kinds["algorithm"] = {RESILIENT: {"about": "The paper's own: the chosen filter and policy.", "parameters": ""}}
     kinds["algorithm"] |= {name: _entry(entry) for name, entry in BASELINES.entries.items()}

@@ -16,8 +16,8 @@ from byzmab.core.liars import checked_f, f_as_given
 from byzmab.core.plugins import Plugin, Registry
 from byzmab.core.policies import POLICIES, Policy
 from byzmab.core.tell import EVERY, Tell, parse_tell
-from byzmab.engine.rewards import Family, parse_family
 from byzmab.graphs import GRAPHS, Given, Graph, resolve_graph
+from byzmab.rewards import REWARDS, Rewards
 
 PAPER_ARMS = (0.5, 0.45, 0.4, 0.3)
 DEFAULT_AGENTS = 10
@@ -49,7 +49,15 @@ class Parts(NamedTuple):
     policy: Policy
     tell: Tell
     baseline: Baseline | None  # None: the paper's own algorithm
-    families: tuple[Family, ...]  # of rewards, agent by agent in turn
+    rewards: tuple[Rewards, ...]  # agent by agent in turn
+
+    def plugins(self, setting: str) -> tuple[Plugin, ...]:
+        """The plug-ins that a setting stands for: one, several rewards, or none where there is no baseline."""
+        if setting == "rewards":
+            return self.rewards
+        if setting == "algorithm":
+            return () if self.baseline is None else (self.baseline,)
+        return (getattr(self, setting),)
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,7 @@ class Experiment:
     filter: Any = "trimmed"
     memory: int = 0
     policy: Any = "ucb"
-    rewards: str | Sequence[str] = "bernoulli"
+    rewards: Any = "bernoulli"
     subset: int | None = None
     epoch: int = 1
     delay: int = 0
@@ -130,20 +138,27 @@ class Experiment:
         """Every setting, resolved, as plain data that can be written to JSON or TOML."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         values["agents"], values["f"] = self.parts.agents, f_as_given(self.parts.f)
-        for name, registry in PLUGINS.items():
-            values[name] = _name(values[name], registry, getattr(self.parts, name))
-        if self.parts.baseline is not None:
-            values["algorithm"] = _name(self.algorithm, BASELINES, self.parts.baseline)
+        for name, registry in {**PLUGINS, "algorithm": BASELINES}.items():
+            given = values[name] if isinstance(values[name], (list, tuple)) else [values[name]]
+            names = [_name(*pair, registry) for pair in zip(given, self.parts.plugins(name), strict=False)]
+            if names:
+                values[name] = names if isinstance(values[name], (list, tuple)) else names[0]
         return {
             name: value if isinstance(value, (str, bool, int, float, type(None))) else list(value)
             for name, value in values.items()
         }
 
 
-PLUGINS: dict[str, Registry] = {"graph": GRAPHS, "attack": ATTACKS, "filter": FILTERS, "policy": POLICIES}
+PLUGINS: dict[str, Registry] = {
+    "graph": GRAPHS,
+    "attack": ATTACKS,
+    "filter": FILTERS,
+    "policy": POLICIES,
+    "rewards": REWARDS,
+}
 
 
-def _name(given: Any, registry: Registry, plugin: Plugin) -> str:
+def _name(given: Any, plugin: Plugin, registry: Registry) -> str:
     if isinstance(given, str):
         return given
     return plugin.source if isinstance(plugin, (Given, Absent)) else registry.name_of(plugin)
@@ -171,9 +186,6 @@ def _resolve(experiment: Experiment) -> Parts:
     if byzantine >= agents:
         raise BadInput(f"byzantine {byzantine} leaves no normal agent; allowed: 0 to {agents - 1} of {agents} agents")
     graph.check(agents, byzantine)
-    families = [experiment.rewards] if isinstance(experiment.rewards, str) else experiment.rewards
-    if not isinstance(families, (list, tuple)) or not families or not all(isinstance(item, str) for item in families):
-        raise BadInput(f"rewards {experiment.rewards!r} is not allowed; allowed: a family, or a list of them")
     parts = Parts(
         means,
         arms,
@@ -186,7 +198,7 @@ def _resolve(experiment: Experiment) -> Parts:
         POLICIES.resolve(experiment.policy),
         parse_tell(experiment.tell),
         _resolve_algorithm(experiment),
-        tuple(parse_family(family) for family in families),
+        _resolve_rewards(experiment.rewards),
     )
     _check_baseline(experiment, parts)
     return parts
@@ -211,6 +223,12 @@ def _resolve_algorithm(experiment: Experiment) -> Baseline | None:
         if value != allowed:
             raise BadInput(f"{setting} {value} does not go with algorithm {name!r}; allowed: {allowed}")
     return BASELINES.resolve(name)  # type: ignore[no-any-return]
+
+
+def _resolve_rewards(rewards: Any) -> tuple[Rewards, ...]:
+    if isinstance(rewards, (list, tuple)) and not rewards:
+        raise BadInput(f"rewards {rewards!r} is not allowed; allowed: a name, or a list of them")
+    return tuple(map(REWARDS.resolve, rewards if isinstance(rewards, (list, tuple)) else [rewards]))
 
 
 def _resolve_arms(arms: Any) -> tuple[tuple[float, ...] | None, int]:

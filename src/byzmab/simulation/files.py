@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from byzmab.core.errors import BadInput, nearest
-from byzmab.core.plugins import FILE_MODULE
+from byzmab.core.plugins import FILE_MODULE, Plugin
 from byzmab.core.toml import TomlFile, read_toml, toml_line
 from byzmab.graphs.given import Given, write_graph
 from byzmab.simulation.absent import NAMING_FILES, find_beside, without_folders
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RUN_KEYS = {"workers": "a whole number of at least 1", "json": "true or false", "out": "a directory"}
-PART_OF = {"algorithm": "baseline"}  # settings whose part of an experiment has another name
 TRUETYPE = 42  # fonts in a PDF: journals refuse Type 3, matplotlib's usual ones
 
 
@@ -46,7 +45,7 @@ def settings_of(
         if name not in known:
             raise BadInput(f"{where(key)}: key {key!r} is not known; {nearest(key, known)}")
         if name in NAMING_FILES:
-            value = [find_beside(path, item) for item in value] if isinstance(value, list) else find_beside(path, value)
+            value = find_beside(path, value)
         settings[name] = value
     return settings
 
@@ -142,26 +141,51 @@ def write_result(result: Result, directory: Path) -> list[Path]:
     return files
 
 
-def copy_sources(experiment: Experiment, directory: Path) -> tuple[list[Path], dict[str, str]]:
+def copy_sources(experiment: Experiment, directory: Path) -> tuple[list[Path], dict[str, Any]]:
     """Copy plug-ins that were named by their file, with what they import from beside it.
 
     Return the copies, and the settings that name them in the directory.
     """
     copies, changes = [], {}
-    for name, value in experiment.settings().items():
-        module = type(getattr(experiment.parts, PART_OF.get(name, name), None)).__module__
-        main = file_of(module) if name in NAMING_FILES and module.startswith(FILE_MODULE) else None
-        if main is None:
-            continue
-        sources = {
-            source.relative_to(main.parent): source
-            for source in sorted(sources_of(module).files)
-            if source.is_relative_to(main.parent)
-        }
-        folder = _folder_for(sources, directory)
-        copies += [_copy(source, folder / target) for target, source in sources.items()]
-        changes[name] = f"{(folder / main.name).relative_to(directory).as_posix()}:{value.partition(':')[2]}"
+    for name in NAMING_FILES:
+        value = experiment.settings()[name]
+        named = value if isinstance(value, list) else [value]
+        mains = [_file_named(plugin) for plugin in experiment.parts.plugins(name)]
+        for index, main in enumerate(mains):
+            if main is not None:
+                found, folder = _copy_with_imports(main, directory)
+                copies += found
+                named[index] = f"{(folder / main.path.name).relative_to(directory).as_posix()}:{_behind(named[index])}"
+        if any(mains):
+            changes[name] = named if isinstance(value, list) else named[0]
     return copies, changes
+
+
+class _Main(NamedTuple):
+    """A module of the user's own that was loaded from a file."""
+
+    module: str
+    path: Path
+
+
+def _file_named(plugin: Plugin) -> _Main | None:
+    """The file that a plug-in was loaded from by name; None for all others."""
+    module = type(plugin).__module__
+    path = file_of(module) if module.startswith(FILE_MODULE) else None
+    return None if path is None else _Main(module, path)
+
+
+def _behind(text: str) -> str:
+    return text.partition(":")[2]
+
+
+def _copy_with_imports(main: _Main, directory: Path) -> tuple[list[Path], Path]:
+    """Copy a file with what it imports from beside it; the copies, and the folder they are in."""
+    beside = main.path.parent
+    found = sorted(source for source in sources_of(main.module).files if source.is_relative_to(beside))
+    sources = {source.relative_to(beside): source for source in found}
+    folder = _folder_for(sources, directory)
+    return [_copy(source, folder / target) for target, source in sources.items()], folder
 
 
 def _folder_for(sources: Mapping[Path, Path], directory: Path) -> Path:

@@ -19,7 +19,7 @@ ABOUT = {
     "filter": "how reports become a belief; see byzmab list",
     "memory": "for how many rounds a neighbour's newest report is remembered",
     "policy": "how a belief becomes a choice; see byzmab list",
-    "rewards": "family of rewards: bernoulli, beta:c or uniform:h, or several, agent by agent in turn",
+    "rewards": "what a pull is worth: bernoulli, gaussian:0.1, …, or several, agent by agent in turn; see byzmab list",
     "subset": "hear only so many neighbours in a round, drawn at random; all if not given",
     "epoch": "rounds between two decisions; the arm is kept, and nobody talks, in between",
     "delay": "rounds until a report is heard: 0 or 1",
@@ -37,8 +37,9 @@ def from_text(name: str, text: str) -> Any:
     if name in ("arms", "kappa") and not text.startswith("random"):
         numbers = [_number(name, part) for part in text.split(",")]
         return numbers if len(numbers) > 1 else numbers[0]
-    if name == "rewards" and "," in text:
-        return text.split(",")
+    if name == "rewards":
+        names = _plugins(text)
+        return names if len(names) > 1 else text
     if name in WHOLE:
         return _whole(name, text, "a whole number")
     if name == "f" and text != AUTO:
@@ -46,6 +47,25 @@ def from_text(name: str, text: str) -> Any:
     if name == "time_varying":
         return {"true": True, "false": False}.get(text, text)
     return text
+
+
+def _plugins(text: str) -> list[str]:
+    """The plug-ins of a list with commas, which stand between the parameters of one too."""
+    names: list[str] = []
+    for part in text.split(","):
+        if names and ":" not in part and ("=" in part or _is_number(part)):
+            names[-1] += f",{part}"
+        else:
+            names.append(part)
+    return names
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def to_text(value: Any) -> str:

@@ -1,5 +1,6 @@
 """One run of an experiment: its state set up, then advanced."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,15 @@ from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
 from byzmab.engine.believe import believing
 from byzmab.engine.choose import choosing
-from byzmab.engine.deliver import EDGES, FAULT, INBOXES, LIES
+from byzmab.engine.deliver import EDGES, INBOXES, LIES
 from byzmab.engine.dense import FLOAT_ROWS, INTEGER_ROWS, SPARE
 from byzmab.engine.draw import drawing
 from byzmab.engine.lie import lying
-from byzmab.engine.pull import first_pulls
+from byzmab.engine.pull import first_pulls, kinds_of, pulling
 from byzmab.engine.round import advance, advance_baseline
 from byzmab.engine.state import FAULTS, NetworkState
 from byzmab.engine.tell import NOT_KEPT, PER_EDGE, PER_SENDER
+from byzmab.rewards.base import Rewards, prepared_for
 from byzmab.simulation.density import can_be_dense, expected_edges, is_dense, is_digested
 from byzmab.simulation.experiment import Experiment
 
@@ -94,13 +96,13 @@ def bytes_of(experiment: Experiment) -> int:
 
 
 def loops_of(experiment: Experiment, dense: bool) -> tuple[Any, ...]:
-    """The compiled loops of an experiment: graph, attack, and filter and policy or those of a baseline."""
+    """The compiled loops of an experiment: graph, attack, filter and policy or those of a baseline, and rewards."""
     parts, baseline = experiment.parts, experiment.parts.baseline
     if baseline is None:
         own = believing(parts.filter, dense, not dense and is_digested(experiment)), choosing(parts.policy)
     else:
         own = compiled_loop(baseline.decide), compiled_loop(baseline.update)
-    return drawing(parts.graph), lying(parts.attack, dense), *own
+    return drawing(parts.graph), lying(parts.attack, dense), *own, pulling(parts.rewards)
 
 
 class Run:
@@ -124,7 +126,8 @@ class Run:
             self._set_digests()
         self._set_edges(expected_edges(experiment, dense) + parts.agents)
         self._grow_lies(rows_to_keep(experiment) + expected_lies(experiment) + 1)
-        first_pulls(self.state.record)
+        first_pulls(self.state.record, self.loops[-1])
+        self._check_fault()
         if baseline is not None:
             self._draw_graph()
             baseline.begin(self.state)
@@ -133,14 +136,18 @@ class Run:
         """Advance to a round, growing arrays where they are too short; BadInput where a plug-in failed."""
         record = self.state.record
         while shortage := self._advance(until):
-            if shortage == FAULT:
-                raise BadInput(FAULTS[int(record["fault"])])
+            self._check_fault()
             if shortage == EDGES:
                 self._set_edges(2 * int(record["edge_capacity"]))
             elif shortage == INBOXES:
                 self._grow_inboxes(2 * int(record["inbox_capacity"]))
             elif shortage == LIES:
                 self._grow_lies(2 * int(record["lie_capacity"]))
+
+    def _check_fault(self) -> None:
+        """BadInput where a plug-in did wrong."""
+        if fault := int(self.state.record["fault"]):
+            raise BadInput(FAULTS[fault])
 
     def _draw_graph(self) -> None:
         """Draw the graph of the first round, for a baseline that has to know it."""
@@ -158,11 +165,10 @@ class Run:
         parts, state = experiment.parts, self.state
         for name, purpose in KEYS.items():
             state.record[name] = draws.key_of(experiment.seed, run, purpose)
-        families = [parts.families[agent % len(parts.families)] for agent in range(parts.agents)]
+        state.record["run"] = run
         state.set("true_means", draw_means(experiment, run))
+        self._set_rewards(parts.rewards)
         state.set("kappas", draw_kappas(experiment, run))
-        state.set("reward_kinds", [family.kind for family in families])
-        state.set("reward_params", [family.param for family in families])
         for kind in PARAMETERIZED:
             state.set(f"{kind}_params", getattr(parts, kind).params)
         state.set(
@@ -171,6 +177,20 @@ class Run:
         state.set("growth", [parts.tell.growth])
         state.set("grid", grid_of(experiment.horizon, experiment.record))
         state.set("third_ends", [experiment.horizon * third // 3 for third in (1, 2, 3)])
+
+    def _set_rewards(self, rewards: Sequence[Rewards]) -> None:
+        """Set what rewards are drawn from; they are dealt out to the agents in turn."""
+        state, kinds = self.state, kinds_of(rewards)
+        means = state["true_means"]
+        agents, turns = int(state.record["agents"]), len(rewards)
+        in_turn = [rewards[agent % turns] for agent in range(agents)]
+        prepared = np.empty((agents, means.size))
+        for turn, item in enumerate(rewards):
+            prepared[turn::turns] = prepared_for(item, means)
+        state.set("prepared", prepared)
+        state.set("reward_kinds", [kinds[type(item).reward] for item in in_turn])
+        state.set("reward_starts", np.cumsum([0, *(len(item.params) for item in in_turn)]))
+        state.set("reward_params", [number for item in in_turn for number in item.params])
 
     def _set_tallies(self) -> None:
         """Set the arrays whose size is known; all zero."""

@@ -16,9 +16,10 @@ class WidthRun(Run):
         self.widths = WidthRecord(experiment.parts.agents, self.state["true_means"])
         self._compiled = self._advance_recording
 
-    def _advance_recording(self, record: Any, until: int, draw: Any, lie: Any, believe: Any, choose: Any) -> int:
+    def _advance_recording(self, record: Any, until: int, *loops: Any) -> int:
         widths = self.widths
         kept = widths.gaps, widths.largest, widths.tightest
-        outcome = advance_recording(record, until, draw, lie, believe, choose, *kept)
+        draw, lie, believe, choose, pull = loops
+        outcome = advance_recording(record, until, draw, lie, believe, choose, pull, *kept)
         widths.time = int(record["time"])
         return outcome

@@ -12,11 +12,11 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-from byzmab.baselines import BASELINES
 from byzmab.core.compiler import PACKAGE, source_digest
 from byzmab.core.plugins import Plugin, Registry
 from byzmab.graphs import Given
-from byzmab.simulation.experiment import PLUGINS, Experiment
+from byzmab.simulation.absent import REGISTRIES
+from byzmab.simulation.experiment import Experiment
 from byzmab.sweep.fingerprint import Unknowable, fingerprint
 
 # the code that decides what comes out; all else only reads, writes, draws and shows
@@ -24,6 +24,7 @@ PLAYING = (
     "core",
     "attacks",
     "graphs",
+    "rewards",
     "engine",
     "baselines",
     *(f"simulation/{name}.py" for name in ("density", "experiment", "single_run")),
@@ -70,10 +71,10 @@ def address(experiment: Experiment) -> Address:
 def _identity(experiment: Experiment, own: Callable[[Plugin], str]) -> dict[str, Any]:
     """The identity, with a user's own plug-ins as `own` tells them."""
     content = {name: value for name, value in experiment.settings().items() if name != "runs"}
-    for name, registry in PLUGINS.items():
-        content[name] = _contents(getattr(experiment.parts, name), registry, own)
-    if experiment.parts.baseline is not None:
-        content["algorithm"] = _contents(experiment.parts.baseline, BASELINES, own)
+    for name, registry in REGISTRIES.items():
+        contents = [_contents(plugin, registry, own) for plugin in experiment.parts.plugins(name)]
+        if contents:
+            content[name] = contents if len(contents) > 1 else contents[0]
     return {**content, "version": algorithm_version()}
 
 

@@ -98,7 +98,7 @@ def compile_all(experiments: Sequence[Experiment]) -> None:
 def _kind(experiment: Experiment) -> Hashable:
     """What is equal for experiments that are played by the same compiled functions."""
     parts = experiment.parts
-    plugins = (parts.graph, parts.attack, parts.filter, parts.policy, parts.baseline)
+    plugins = (parts.graph, parts.attack, parts.filter, parts.policy, parts.baseline, *parts.rewards)
     drawn = parts.means is None, parts.kappas is None
     heard = experiment.memory > 0, experiment.subset is None, parts.tell.keeps
     return *map(type, plugins), is_dense(experiment), *drawn, *heard
@@ -141,12 +141,16 @@ def _portable(task: Task) -> Task:
     """A task that can be read elsewhere: plug-ins by the full path of their file, graphs edge by edge."""
     experiment = task.experiment
     named = {name: getattr(experiment, name) for name in NAMING_FILES}
-    changes: dict[str, Any] = {name: _full_path(value) for name, value in named.items() if isinstance(value, str)}
+    changes: dict[str, Any] = {name: _full_path(value) for name, value in named.items()}
     if isinstance(experiment.graph, str) and experiment.graph.endswith(".json"):
         changes["graph"] = experiment.parts.graph
     return task._replace(experiment=experiment.but(**changes))
 
 
-def _full_path(value: str) -> str:
+def _full_path(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_full_path(item) for item in value]
+    if not isinstance(value, str):
+        return value
     name, colon, rest = value.partition(":")
     return f"{Path(name).absolute()}{colon}{rest}" if name.endswith(".py") and Path(name).is_file() else value

@@ -9,9 +9,7 @@ from contextlib import aclosing
 from functools import cache
 from typing import Any
 
-from byzmab.baselines import BASELINES
 from byzmab.core.errors import BadInput
-from byzmab.core.plugins import Registry
 from byzmab.dashboard.lab.events import Event, played
 from byzmab.dashboard.lab.examples import examples
 from byzmab.dashboard.lab.playing import Playing, announce
@@ -19,11 +17,9 @@ from byzmab.dashboard.lab.round_view import step
 from byzmab.dashboard.lab.seats import Seats
 from byzmab.dashboard.lab.setup import Texts, describe, first_view, read_setup, usual
 from byzmab.dashboard.lab.story import story
+from byzmab.simulation.absent import REGISTRIES
 from byzmab.simulation.catalogue import Entry, catalogue
-from byzmab.simulation.experiment import PLUGINS
 from byzmab.simulation.settings import ABOUT
-
-REGISTRIES: dict[str, Registry] = {**PLUGINS, "algorithm": BASELINES}
 
 
 @cache
@@ -38,7 +34,7 @@ def menu() -> bytes:
 
 
 def _offered(kind: str, name: str) -> bool:
-    return kind != "graph" or name in PLUGINS["graph"].entries  # files are not read for a page
+    return kind != "graph" or name in REGISTRIES["graph"].entries  # files are not read for a page
 
 
 def _shown(kind: str, name: str, entry: Entry) -> dict[str, Any]:

@@ -27,7 +27,9 @@ def read_setup(texts: Texts) -> Experiment:
         if name not in ABOUT:
             raise unknown("setting", name, ABOUT)
         if name in PLUGINS:
-            _check_registered(name, text)
+            chosen = from_text(name, text.strip())
+            for item in chosen if isinstance(chosen, list) else [chosen]:
+                _check_registered(name, item)
     settings = {name: from_text(name, text.strip()) for name, text in texts.items()}
     _check_counts({name: settings[name] for name in MOST if isinstance(settings.get(name), int)})
     experiment = Experiment(**settings)
