@@ -41,3 +41,34 @@ def test_the_first_run_says_that_it_compiles_and_the_second_does_not(tmp_path):
     ]
     assert "compiling" in notices[0]
     assert "compiling" not in notices[1]
+
+
+@compiler.compiled
+def inner(x):
+    return x
+
+
+def doubled(x):
+    return 2 * inner(x)
+
+
+def tripled(x):
+    return 3 * inner(x)
+
+
+def loop(x):
+    return inner(x)
+
+
+def test_machine_code_of_one_function_in_two_templates_is_kept_under_two_names():
+    copies = [compiler.specialize(template, inner=inner) for template in (doubled, tripled)]
+    loops = [compiler.specialize(loop, inner=copy) for copy in (inner, *copies)]
+    assert len({copy.py_func.__qualname__ for copy in loops}) == 3
+    assert [copy(1) for copy in loops] == [1, 2, 3]
+
+
+def test_no_name_is_too_long_for_a_file():
+    copy = inner
+    for _ in range(30):
+        copy = compiler.specialize(loop, inner=copy)
+    assert len(copy.py_func.__qualname__) < 200

@@ -23,6 +23,7 @@ from numba.core import event
 
 PACKAGE = Path(__file__).resolve().parents[1]
 MARKER = ".byzmab-machine-code"
+LONGEST_NAME = 180  # of a specialized function; files that numba keeps are named after it
 UNUSED_DAYS = 14  # machine code of another version that nobody loaded for so long is removed
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -118,6 +119,8 @@ def specialize(template: Callable[..., Any], signature: Any = None, **functions:
     """
     sources = [function.py_func for function in functions.values()]
     name = "_".join([template.__name__, *map(_full_name, sources)])
+    if len(name) > LONGEST_NAME:
+        name = f"{template.__name__}_{hashlib.sha256(name.encode()).hexdigest()}"
     copy = python_types.FunctionType(template.__code__, {**template.__globals__, **functions}, name)
     copy.__qualname__ = name
     copy.specialized_with = sources  # type: ignore[attr-defined]
@@ -127,9 +130,10 @@ def specialize(template: Callable[..., Any], signature: Any = None, **functions:
 
 
 def _full_name(function: Callable[..., Any]) -> str:
-    """A name that no other function has; a specialized copy is named by what was put into it."""
-    inside = getattr(function, "specialized_with", ())
-    return "_".join(map(_full_name, inside)) or f"{function.__module__}.{function.__qualname__}"
+    """A name that no other function has; that of a specialized copy tells what was put into what."""
+    if hasattr(function, "specialized_with"):
+        return function.__qualname__
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 class _Notice(event.Listener):  # type: ignore[misc]
