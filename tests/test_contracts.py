@@ -326,7 +326,7 @@ def test_a_graph_in_which_agents_hear_themselves_is_caught():
 
 
 @pytest.mark.parametrize(
-    ("value", "words"), [(lambda mean: mean**2, "was asked for"), (lambda mean: 2 * mean, "0 to 1")]
+    ("value", "words"), [(lambda mean: mean**2, "was asked for"), (lambda mean: mean + 2.0, "0 to 1")]
 )
 def test_rewards_of_another_mean_or_range_are_caught(value, words):
     value = compiled(value)

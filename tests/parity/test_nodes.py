@@ -28,7 +28,7 @@ def replay(experiment, directory):
         config = config_of(1 + i, directory, others, seed=int(fold(state.record["policy_key"], i)), **settings)
         hosts[i] = host_of(config, 1 + i, hub, report_for=report_for(i) if i < byzantine else None)
         for arm in range(parts.arms):
-            event, chosen, _ = hosts[i].select()
+            event, chosen, *_ = hosts[i].select()
             assert chosen == names[arm]
             hosts[i].reward(event, float(state["means"][i, arm]))
     for time in range(experiment.horizon):
