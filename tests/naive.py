@@ -228,7 +228,8 @@ def guarded_proven(n, x, reports, f, kappa, t):
         return x, n, 0.0
     b, W, c = len(kept), n + sum(c for c, _ in kept), min(c for c, _ in used)
     z = centre + (n * (x - centre) + sum(c * (xj - centre) for c, xj in kept)) / W
-    sets = math.log(math.comb(sum(nj > 0 for nj, _ in reports), b))
+    D = sum(nj > 0 for nj, _ in reports)
+    sets = math.log(D * math.comb(D, b))
     d = (b * math.sqrt(C) + math.sqrt(sets * (n + b * C) / 2) + f * (C - c) * abs(centre - x)) / W
     return z, (W / (math.sqrt(n + b * C) + f * (C - c) / math.sqrt(n))) ** 2, d
 

@@ -48,13 +48,13 @@ def test_more_pulls_make_it_surer_and_pending_ones_do_not():
 
 
 def test_honest_neighbours_make_it_surer():
-    alone, heard = (taught([(250, 0.7), (250, 0.45)], neighbours=12) for _ in range(2))
+    alone, heard = (taught([(300, 0.7), (300, 0.45)], neighbours=12) for _ in range(2))
     for sender in range(12):
-        heard.hear(sender, Report([250, 250], [0.7, 0.45]))
+        heard.hear(sender, Report([300, 300], [0.7, 0.45]))
     assert heard.best().confidence > alone.best().confidence
-    solo = taught([(250, 0.7), (250, 0.45)], filter="solo")
+    solo = taught([(300, 0.7), (300, 0.45)], filter="solo")
     for sender in range(12):
-        solo.hear(sender, Report([250, 250], [0.7, 0.45]))
+        solo.hear(sender, Report([300, 300], [0.7, 0.45]))
     assert solo.best() == alone.best()  # it hears nobody
 
 

@@ -178,3 +178,8 @@ def test_no_more_than_3f_reports_are_not_used(reports, alone):
     told = [(100, 0.4 + 0.02 * number) for number in range(reports)]
     believed = Guarded.believe(heard(100, 0.5, told, 2, np.array(Guarded().params)))
     assert (believed == (0.5, 100.0, 0.0)) == alone
+
+
+def test_the_sets_that_are_summed_over_cost_no_more_than_step_4_says():
+    """√(½ ln(D (D choose b)) (n + bC)) ≤ 0.9 √(D W), as n + bC ≤ 2W."""
+    assert max(math.log(D * math.comb(D, b)) / D for D in range(1, 200) for b in range(D + 1)) <= 0.9**2

@@ -222,7 +222,7 @@ class Agent(Decider):
         believer()(
             own, self._told, self._work, *PARAMS, rows, self._rng, False, self.f, self.kappa, self.time, 0, False
         )
-        return best_arm(self._arms, self.report(), Belief(*own[[ESTIMATES, WEIGHTS, DOUBTS]]), rows.size, wanted)
+        return best_arm(self._arms, self.report(), Belief(*own[[ESTIMATES, WEIGHTS, DOUBTS]]), wanted)
 
     def explain(self) -> dict[Name, dict[Arm, Fate]]:
         """What becomes of each neighbour's report on each arm; an arm without a reward of one's own hears nobody."""

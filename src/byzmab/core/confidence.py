@@ -1,12 +1,12 @@
 """Which arm is best, and how sure that is: intervals for all arms and all times at once, whatever f neighbours say.
 
-Two inequalities, each with half of δ = 1 − confidence; M arms, n own pulls, D neighbours heard:
+Two inequalities, each with half of δ = 1 − confidence; M arms, n own pulls:
 
     |x̄ − μ| ≤ √(y / 2n)         y = ln(4 M n (n+1) / δ)                 one's own pulls: Hoeffding
-    |z − μ| ≤ d + √(y / 2w)      y = ln(8 M n² (n+1) (D+1) / δ)          z, w, d of guarded:proven=1: its theorem
+    |z − μ| ≤ d + √(y / 2w)      y = ln(8 M n² (n+1) / δ)                z, w, d of guarded:proven=1: its theorem
 
-The sums over n, and in the second over C ≤ n and b ≤ D too (docs/concepts/theory.md, step 3), are at most δ/2. So one
-may look after every pull, and stop when it is enough.
+The sums over n, and in the second over C ≤ n too (docs/concepts/theory.md, step 3), are at most δ/2. So one may look
+after every pull, and stop when it is enough.
 """
 
 from collections.abc import Sequence
@@ -62,13 +62,13 @@ def checked_confidence(confidence: Any) -> float:
     return float(confidence)
 
 
-def best_arm(arms: Sequence[Arm], own: Report, belief: Belief, neighbours: int, wanted: float) -> Best:
+def best_arm(arms: Sequence[Arm], own: Report, belief: Belief, wanted: float) -> Best:
     """The best arm by one's own tallies and the belief of the filter with the theorem."""
-    low, high = (bounds[0] for bounds in _bounds(own, belief, neighbours, np.array([1.0 - wanted])))
+    low, high = (bounds[0] for bounds in _bounds(own, belief, np.array([1.0 - wanted])))
     estimates = np.clip(np.where(own.pulls > 0.0, belief.estimates, 0.0), low, high)
     leader = int(np.argmax(np.where(own.pulls > 0.0, estimates, -1.0)))
     levels = np.append(np.geomspace(SUREST, 1.0, STEPS), 1.0 - wanted)
-    least = min(levels[_stands_out(leader, *_bounds(own, belief, neighbours, levels))], default=1.0)
+    least = min(levels[_stands_out(leader, *_bounds(own, belief, levels))], default=1.0)
     contends = high >= low.max()
     columns = zip(arms, estimates.tolist(), low.tolist(), high.tolist(), contends.tolist(), strict=True)
     intervals = tuple(Interval(*column) for column in columns)
@@ -76,11 +76,11 @@ def best_arm(arms: Sequence[Arm], own: Report, belief: Belief, neighbours: int, 
     return Best(arms[leader], confidence, wanted, confidence >= wanted, intervals)
 
 
-def _bounds(own: Report, belief: Belief, neighbours: int, deltas: Floats) -> tuple[Floats, Floats]:
+def _bounds(own: Report, belief: Belief, deltas: Floats) -> tuple[Floats, Floats]:
     """The lower and upper bounds of all arms, one row for each δ; an arm without a reward may be anything."""
     unknown = own.pulls == 0.0
     n = np.maximum(own.pulls, 1.0)
-    sides = np.log(4.0 * n.size * n * (n + 1.0)), np.log(8.0 * n.size * n * n * (n + 1.0) * (neighbours + 1.0))
+    sides = np.log(4.0 * n.size * n * (n + 1.0)), np.log(8.0 * n.size * n * n * (n + 1.0))
     alone, heard = (side - np.log(deltas)[:, None] for side in sides)
     width = np.sqrt(alone / (2.0 * n))
     low, high = np.maximum(own.means - width, 0.0), np.minimum(own.means + width, 1.0)

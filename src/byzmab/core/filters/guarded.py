@@ -122,8 +122,9 @@ def proven_room(
     b, total, fewest = counts.size - 2 * f, n + kept, cap
     for count in counts:
         fewest = min(fewest, count)
-    # ln of how many sets of b there are among the neighbours
+    # ln of how many sets of b there are among the neighbours, and of how many b there may be
     sets = math.lgamma(neighbours + 1.0) - math.lgamma(b + 1.0) - math.lgamma(neighbours - b + 1.0)
+    sets += math.log(neighbours)
     uneven = f * (cap - fewest)
     scale = math.sqrt(n + b * cap) + uneven / math.sqrt(n)
     doubt = b * math.sqrt(cap) + math.sqrt(0.5 * sets * (n + b * cap)) + uneven * off
