@@ -20,6 +20,8 @@ def main():
     with tempfile.TemporaryDirectory() as cache:
         print(f"byzmab --help                  {seconds('--help'):6.2f} s (at most 0.5)")
         print(f"first simulate, compiling      {seconds(*small, BYZMAB_CACHE_DIR=cache):6.2f} s (at most 20)")
+        other = [*small, "--filter", "pooled"]
+        print(f"another filter, compiling      {seconds(*other, BYZMAB_CACHE_DIR=cache):6.2f} s")
         print(f"small simulate afterwards      {seconds(*small, BYZMAB_CACHE_DIR=cache):6.2f} s (at most 2)")
 
 

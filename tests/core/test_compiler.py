@@ -67,6 +67,20 @@ def test_machine_code_of_one_function_in_two_templates_is_kept_under_two_names()
     assert [copy(1) for copy in loops] == [1, 2, 3]
 
 
+def test_what_is_inlined_gets_machine_code_of_its_own_only_when_python_calls_it():
+    @compiler.compiled
+    def half(x):
+        return x / 2
+
+    @compiler.compiled
+    def quarter(x):
+        return half(half(x))
+
+    assert quarter(8.0) == 2.0
+    assert (len(quarter.overloads), len(half.overloads)) == (1, 0)
+    assert half(8.0) == 4.0 and len(half.overloads) == 1
+
+
 def test_no_name_is_too_long_for_a_file():
     copy = inner
     for _ in range(30):

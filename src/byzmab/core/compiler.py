@@ -21,10 +21,14 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event
 
+from byzmab.core.inlining import InnerCompiler
+
 PACKAGE = Path(__file__).resolve().parents[1]
 MARKER = ".byzmab-machine-code"
 LONGEST_NAME = 180  # of a specialized function; files that numba keeps are named after it
 UNUSED_DAYS = 14  # machine code of another version that nobody loaded for so long is removed
+
+OPTIONS = {"nogil": True, "error_model": "numpy"}  # of numba, for all that we compile
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -90,14 +94,23 @@ def is_ours(function: Callable[..., Any]) -> bool:
     return PACKAGE in Path(function.__code__.co_filename).resolve().parents and all(map(is_ours, inside))
 
 
-def _compile(function: Callable[..., Any], cache: bool, *signature: Any, inline: bool = False) -> Any:
+def _compile(function: Callable[..., Any], cache: bool, *signature: Any) -> Any:
     with _caching_in(CACHE):
-        return numba.njit(*signature, nogil=True, error_model="numpy", cache=cache, forceinline=inline)(function)
+        return numba.njit(*signature, cache=cache, **OPTIONS)(function)
+
+
+def _inlined(function: Callable[..., Any], cache: bool) -> Any:
+    """Compile a function whole for Python, and as little as is needed for the compiled functions that call it."""
+    whole = _compile(function, cache)
+    wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    inner = numba.njit(forceinline=True, pipeline_class=InnerCompiler, **wrappers, **OPTIONS)(function)
+    whole.get_call_template, whole.get_overload = inner.get_call_template, inner.get_overload
+    return whole
 
 
 def compiled(function: Function) -> Function:
     """Compile a function when it is first called, and inline it into the loops that call it."""
-    return _compile(function, is_ours(function), inline=True)  # type: ignore[no-any-return]
+    return _inlined(function, is_ours(function))  # type: ignore[no-any-return]
 
 
 def compiled_noinline(function: Function) -> Function:
@@ -125,7 +138,7 @@ def specialize(template: Callable[..., Any], signature: Any = None, **functions:
     copy.__qualname__ = name
     copy.specialized_with = sources  # type: ignore[attr-defined]
     if signature is None:
-        return _compile(copy, False, inline=True)
+        return _inlined(copy, False)
     return _compile(copy, is_ours(copy), signature)
 
 
