@@ -49,7 +49,7 @@ lowest: $(READY)
 	$(PYTHON) -m venv .venv-lowest
 	$(BIN)/python tests/lowest.py > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/lowest.txt \
-		--editable '.[dask,node,search]' hypothesis pytest pytest-timeout pytest-xdist schemathesis
+		--editable '.[dask,node,search,study]' hypothesis pytest pytest-timeout pytest-xdist schemathesis
 	.venv-lowest/bin/python -m pytest --quick --numprocesses 2 --dist worksteal
 
 # the wheel and the source distribution, checked in an empty environment: what would be published
@@ -58,7 +58,9 @@ dist: $(READY)
 	$(BIN)/python -m build --outdir dist > /dev/null
 	$(BIN)/python -m twine check --strict dist/*
 	$(PYTHON) -m venv .venv-dist
-	.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls dist/*.whl)[node]"
+	.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt dist/*.whl
+	cd .venv-dist && bin/python ../tests/wheel.py bare
+	.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls dist/*.whl)[node,study]"
 	cd .venv-dist && bin/python ../tests/wheel.py
 	rm -rf .venv-dist
 

@@ -97,9 +97,10 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(f"byzmab.{_HOMES[name]}"), name)
     except ModuleNotFoundError as error:
-        if not _HOMES[name].startswith("node.") or (error.name or "").startswith("byzmab"):
+        if (error.name or "").startswith("byzmab"):
             raise
-        raise ImportError(f"byzmab.{name} needs the package {error.name}: pip install 'byzmab[node]'") from None
+        extra = "node" if _HOMES[name].startswith("node.") else "study"
+        raise ImportError(f"byzmab.{name} needs the package {error.name}: pip install 'byzmab[{extra}]'") from None
 
 
 def __dir__() -> list[str]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from byzmab.cli.options import Json, Workers, takes_experiment
+from byzmab.cli.options import Json, Workers, require_study, takes_experiment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,6 +58,7 @@ def search(
     """
     from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
 
+    require_study()
     with compiling_notice(), warnings_to_stderr():
         from byzmab.simulation.files import make_directory, open_experiment, read_settings, run_options
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from byzmab.cli.options import Json, takes_experiment
+from byzmab.cli.options import Json, require_study, takes_experiment
 
 RUNS = 10  # if not given: every round is looked at, which takes about a second a run
 
@@ -32,6 +32,8 @@ def bounds(
         experiment = open_experiment(file, changes if file is not None else {"runs": RUNS, **changes})
         wanted = run_options(file)
         json, out = json or wanted.get("json", False), out or wanted.get("out")
+        if out is not None:
+            require_study()
         directory = None if out is None else make_directory(out)
         with progress_bar("measuring") as progress:
             measured = measure(experiment, progress)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from byzmab.cli.options import Json, Workers
+from byzmab.cli.options import Json, Workers, require_study
 
 FILE = "an experiment file, or a result that `byzmab simulate --out` wrote"
 
@@ -20,6 +20,7 @@ def compare(
     from byzmab.cli.show import compiling_notice, print_json, warnings_to_stderr
     from byzmab.cli.tables import difference_table
 
+    require_study()
     with compiling_notice(), warnings_to_stderr():
         from byzmab.simulation.compare import check_same_luck
         from byzmab.simulation.compare import compare as compare_results

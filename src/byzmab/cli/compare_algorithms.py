@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from byzmab.cli.options import Json, Workers
+from byzmab.cli.options import Json, Workers, require_study
 
 ALGORITHMS = typer.Argument(help="Those to compare, as in byzmab list, and solo; all if not given.")
 PRESET = typer.Option(help="how large: small, minutes on two cores, or full, hours")
@@ -34,6 +34,7 @@ def compare_algorithms(
     from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
     from byzmab.cli.tables import leaderboard_table
 
+    require_study()
     with compiling_notice(), warnings_to_stderr():
         from byzmab.comparison.contestants import contestants_of, preset_of
         from byzmab.comparison.draw import write_figure

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from byzmab.cli.options import needs_extra
+from byzmab.cli.options import needs_extra, require_study
 
 PORT = 8690  # below those of `byzmab network`
 
@@ -18,12 +18,14 @@ def lab(
     """Serve the lab to this machine's browser until Ctrl-C: build experiments, watch them play, step through them."""
     from byzmab.cli.show import compiling_notice, note
 
+    require_study("node,study")
+
     def opened(address: str) -> None:
         note(f"the lab is at {address}; Ctrl-C ends it")
         if browser:
             typer.launch(address)
 
-    with needs_extra("node"), compiling_notice():
+    with needs_extra("node,study"), compiling_notice():
         from byzmab.dashboard.lab.routes import make_app
         from byzmab.dashboard.pages import serve
 

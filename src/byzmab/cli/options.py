@@ -3,14 +3,16 @@
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from importlib.util import find_spec
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Never
 
 import typer
 
 from byzmab.simulation.settings import ABOUT, WHOLE, from_text
 
+STUDY = ("h5netcdf", "matplotlib", "plotly", "scipy", "xarray")  # what the extra of that name installs
 FLAGS = {"f": ["--f"], "time_varying": ["--time-varying/--fixed"]}
 FILE = Annotated[
     Path | None, typer.Argument(help="An experiment file; flags win over what it says.", metavar="[FILE.toml]")
@@ -69,8 +71,19 @@ def needs_extra(extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        from byzmab.core.errors import BadInput
-
         if error.name is None or error.name.partition(".")[0] == "byzmab":
             raise
-        raise BadInput(f"this needs the package {error.name}; install it by: pip install 'byzmab[{extra}]'") from None
+        _missing(error.name, extra)
+
+
+def require_study(extra: str = "study") -> None:
+    """Raise BadInput, before any work is done, where a package for files, figures or intervals is missing."""
+    for package in STUDY:
+        if find_spec(package) is None:
+            _missing(package, extra)
+
+
+def _missing(package: str, extra: str) -> Never:
+    from byzmab.core.errors import BadInput
+
+    raise BadInput(f"this needs the package {package}; install it by: pip install 'byzmab[{extra}]'") from None

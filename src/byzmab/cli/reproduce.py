@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from byzmab.cli.options import Json, Workers
+from byzmab.cli.options import Json, Workers, require_study
 
 FIGURES = typer.Argument(help="F1 … F12, all, or a figure file of your own; all if not given.")
 HORIZON = typer.Option(help="rounds in a run; the figure's own if not given", show_default=False)
@@ -29,6 +29,7 @@ def reproduce(
     from byzmab.cli.show import compiling_notice, note, print_json, share_bar, warnings_to_stderr
     from byzmab.cli.tables import claims_table, figures_table
 
+    require_study()
     if as_published:
         _as_published(figures, runs, seed, horizon, workers, json, out)
         return

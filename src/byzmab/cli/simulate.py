@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from byzmab.cli.options import Json, Workers, takes_experiment
+from byzmab.cli.options import Json, Workers, require_study, takes_experiment
 
 
 @takes_experiment()
@@ -30,6 +30,8 @@ def simulate(
         experiment = open_experiment(file, changes)
         wanted = run_options(file)
         json, out = json or wanted.get("json", False), out or wanted.get("out")
+        if out is not None:
+            require_study()
         directory = None if out is None else make_directory(out)
         with progress_bar("simulating") as progress:
             result = run(experiment, progress=progress, workers=wanted.get("workers") if workers is None else workers)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from byzmab.cli.options import Address, ExecutorName, Json, Workers, takes_experiment
+from byzmab.cli.options import Address, ExecutorName, Json, Workers, require_study, takes_experiment
 
 OUT = typer.Option(help="directory of results; what is in it is not computed again; sweeps if not given", metavar="DIR")
 TABLE = typer.Option("--table", help="show the regret of every point; without FILE.toml, of all in the directory")
@@ -28,6 +28,7 @@ def sweep(
     from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
     from byzmab.cli.tables import sweep_table
 
+    require_study()
     with compiling_notice(), warnings_to_stderr():
         from byzmab.core.errors import BadInput
         from byzmab.simulation.files import make_directory, save_figure

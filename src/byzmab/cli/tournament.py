@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from byzmab.cli.options import Address, ExecutorName, Json, Workers, takes_experiment
+from byzmab.cli.options import Address, ExecutorName, Json, Workers, require_study, takes_experiment
 
 OUT = typer.Option(help="directory for results, maps and report; what is in it is not played again", metavar="DIR")
 
@@ -28,6 +28,7 @@ def tournament(
     from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
     from byzmab.cli.tables import standings_table
 
+    require_study()
     with compiling_notice(), warnings_to_stderr():
         from byzmab.simulation.files import make_directory
         from byzmab.simulation.progress import progress_bar
