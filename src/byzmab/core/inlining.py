@@ -39,7 +39,6 @@ class LowerForInlining(NativeLowering):  # type: ignore[misc]
         super().run_pass(state)
         key = [].clear  # in the place of machine code numba wants a builtin that equals no other
         state.targetctx.insert_user_function(key, state.cr.fndesc, [state.library])
-        state.reload_init.extend(state.library._reload_init)
         state.cr = state.cr._replace(cfunc=key)
         return True
 
