@@ -34,13 +34,27 @@ def test_nowhere_to_write_is_no_reason_to_fail(tmp_path, monkeypatch):
     assert compiler.open_cache("mine").is_dir()
 
 
-def test_the_first_run_says_that_it_compiles_and_the_second_does_not(tmp_path):
-    environment = {**os.environ, "BYZMAB_CACHE_DIR": str(tmp_path)}
-    notices = [
-        subprocess.run(SMALL, env=environment, capture_output=True, text=True, check=True).stderr for _ in range(2)
+OWN = """
+from byzmab import Attack, compiled
+
+
+@compiled
+def lie(world, sender, receiver, params, scratch, rng, out):
+    out.means[0] = 1.0
+
+
+class Own(Attack):
+    lie = staticmethod(lie)
+"""
+
+
+def test_a_run_says_that_it_compiles_and_one_whose_code_is_kept_does_not(tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    ended = [
+        subprocess.run([*SMALL, "--attack", attack], cwd=tmp_path, capture_output=True, text=True, check=True)
+        for attack in ("constant", "constant", "own.py:Own")
     ]
-    assert "compiling" in notices[0]
-    assert "compiling" not in notices[1]
+    assert ["compiling" in run.stderr for run in ended[1:]] == [False, True]
 
 
 @compiler.compiled
