@@ -148,10 +148,11 @@ def watch_a_liar_fall(page, overview, tmp_path):
     expect(overview.locator("#unheard")).to_contain_text("Nobody listens: agent-1 is expelled")
     expect(edge(overview, 1, 3)).to_have_class(re.compile("expelled"))
     expect(overview.locator("#happened")).to_contain_text("agent-1 is expelled")
+    first = "document.getElementById('plot-regret').data?.at(-1)?.x[0]"
+    began = overview.evaluate(first)
     overview.reload()  # and nothing is lost
     expect(overview.locator("#happened")).to_contain_text("agent-1 is proven to lie", timeout=PATIENCE)
-    first = "() => document.getElementById('plot-regret').data?.at(-1)?.x[0] ?? 99"
-    overview.wait_for_function(f"() => ({first})() < 5")
+    overview.wait_for_function(f"(began) => {first} <= began", arg=began)
     overview.get_by_role("button", name="Take the liars back").click()
     expect(fate(page, "agent-1")).not_to_have_attribute("data-fate", "expelled", timeout=PATIENCE)
     expect(overview.locator("#unheard")).to_be_hidden(timeout=PATIENCE)
