@@ -24,6 +24,7 @@ BLOCK = re.compile(r"^(<!-- not run: [^\n]+ -->\n)?```(\w*)([^\n]*)\n(.*?)^```$"
 RUN = ("python", "console")
 MOST_NOT_RUN = 2
 WRITE = "BYZMAB_WRITE_DOCS" in os.environ
+REWRITE = "the page prints something else; BYZMAB_WRITE_DOCS=1 writes all outputs anew"
 SHELL = re.compile(r"[|&;<>$*`~]")  # what only a shell understands
 NUMBER = re.compile(r"[-+−]?\d[\d,.]*(e[-+]?\d+)?")
 
@@ -79,13 +80,13 @@ def test_the_examples_of_a_page_print_what_it_says(page, tmp_path, monkeypatch):
         if comment:
             return block[0]
         if title and title[1] == "output":
-            assert WRITE or body.rstrip() == printed.rstrip()
+            assert WRITE or body.rstrip() == printed.rstrip(), REWRITE
             body = printed.rstrip() + "\n"
         elif title:
             (tmp_path / title[1]).write_text(body)
         elif language == "console":
             shown = run_console(body)
-            assert WRITE or masked(shown) == masked(body)
+            assert WRITE or masked(shown) == masked(body), REWRITE
             body = shown
         elif language == "python":
             with contextlib.redirect_stdout(io.StringIO()) as out:
