@@ -1,18 +1,21 @@
 """The paper, as docs/reading.md reads it, transcribed literally: plain Python and sorted(), slow and obvious.
 
 Nothing here is shared with the package but the settings of an experiment. Draws are the same hashes
-(SplitMix64) written out again, so that both meet the same luck. Agents and arms count from 0; agents below B lie.
+(SplitMix64) written out again, so that both meet the same luck. Agents and arms count from 0; agents below B lie:
+where others are chosen, agents change places first (`order_of`), and only luck and graphs still go by their numbers.
 """
 
 import functools
 import math
 import statistics
+from pathlib import Path
 
 import numpy as np
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
 REWARD, POLICY, GRAPH, SUBSET, ATTACK, ARMS, KAPPA = range(7)
+SPREAD, DRIFT = 20, 21
 FIRMS = {  # the ten firms: who is connected with whom, numbered from 1
     1: [3, 4, 5, 6], 2: [7, 8, 9, 10], 3: [1, 4, 5, 6, 7], 4: [1, 3, 5, 6, 8], 5: [1, 3, 4, 6, 9],
     6: [1, 3, 4, 5, 10], 7: [2, 3, 8, 9, 10], 8: [2, 4, 7, 9, 10], 9: [2, 5, 7, 8, 10], 10: [2, 6, 7, 8, 9],
@@ -243,7 +246,7 @@ def solo(n, x, reports, f, kappa, t):
     return x, n, 0.0
 
 
-FILTERS = {
+FILTERS = {  # one with step A is in HAVE_STEP_A, too, as some attacks look at that
     "trimmed": trimmed,
     "mean": mean,
     "median": median,
@@ -275,6 +278,8 @@ def choose(policy, beliefs, t, rng):
         return argmax([z for z, _, _ in beliefs], rng)
     if policy == "thompson":
         return argmax([rng.beta(1 + w * z, 1 + w * (1 - z)) + d for z, w, d in beliefs], rng)
+    if policy == "thompson-normal":
+        return argmax([z + math.sqrt(0.25 / w) * rng.normal() + d for z, w, d in beliefs], rng)
     if policy == "kl-ucb":
         return argmax([largest_mean(z, w, log_t) + d for z, w, d in beliefs], rng)
     assert policy == "softmax"
@@ -325,16 +330,17 @@ def largest_mean(z, w, log_t):
 class Liars:
     """The Byzantine agents; `see` shows them the world of a round, then `lie` asks for one lie."""
 
-    def __init__(self, experiment, run, mu):
+    def __init__(self, experiment, run):
         self.name, _, self.parameter = experiment.attack.partition(":")
-        self.N, self.B, self.f = experiment.parts.agents, experiment.byzantine, experiment.settings()["f"]
-        self.mu, self.M, self.best = mu, len(mu), max(range(len(mu)), key=lambda k: mu[k])
+        self.N, self.B, self.f = experiment.parts.agents, number_of_liars(experiment), experiment.settings()["f"]
+        self.M = experiment.parts.arms
         self.step_a = experiment.filter in HAVE_STEP_A
         self.key = key_of(experiment, run, ATTACK)
         rng = Stream(self.key)
         self.beta = [[rng.uniform() for _ in range(self.M)] for _ in range(self.B)]
 
-    def see(self, t, n, x, n_before, in_neighbours, inbox, kappas):
+    def see(self, t, n, x, n_before, in_neighbours, inbox, kappas, mu):
+        self.everyones = mu  # μ of each agent; the average of all for a lie to everyone
         self.t, self.n, self.x, self.n_before, self.inbox, self.kappas = t, n, x, n_before, inbox, kappas
         self.heard = [len({*inbox[i], *in_neighbours[i]}) for i in range(self.N)]
         rng = Stream(fold(self.key, t))
@@ -357,6 +363,9 @@ class Liars:
 
     def lie(self, liar, i):
         """What `liar` tells agent i, arm by arm."""
+        to_all = self.name == "crafted" and "common=1" in self.parameter
+        self.mu = [average(column) for column in zip(*self.everyones, strict=True)] if to_all else self.everyones[i]
+        self.best = max(range(self.M), key=lambda k: self.mu[k])
         rng = Stream(fold(fold(self.key, self.t), 1 + liar * self.N + i))
         return [self.on_arm(liar, i, k, rng) for k in range(self.M)]
 
@@ -386,7 +395,7 @@ class Liars:
         A = self.consistent(i, k)
         if self.name == "crafted":
             return self.crafted(liar, i, k, A)
-        assert self.name == "adaptive"
+        assert self.name == "adaptive", f"attack {self.name!r} is not transcribed: add it to Liars.on_arm"
         if not A:
             return n[i][k] + 1, x[liar][k]
         place = min(max(liars_among(self.f, self.heard[i]), 1), len(A) - 1)
@@ -440,9 +449,13 @@ class Liars:
 # --- the loop -----------------------------------------------------------------------------------------------
 
 
-def reward(experiment, agent, mu, word):
+def reward(experiment, agent, mu, word, k=None):
     families = [experiment.rewards] if isinstance(experiment.rewards, str) else experiment.rewards
     name, _, knob = families[agent % len(families)].partition(":")
+    if name == "replay":
+        log = [line.split(",") for line in Path(knob).read_text().split()[1:]]  # arm,reward
+        rewards = [float(value) for arm, value in log if int(arm) == k + 1]
+        return rewards[Stream(word).below(len(rewards))]
     if name == "bernoulli":
         return 1.0 if unit(word) < mu else 0.0
     if name == "uniform":
@@ -520,13 +533,82 @@ def below_half(m, sigma, rng):
                 return x
 
 
+def number_of_liars(experiment):
+    return experiment.byzantine if isinstance(experiment.byzantine, int) else len(experiment.byzantine)
+
+
+def order_of(experiment):
+    """The agents' numbers, liars first."""
+    chosen = experiment.byzantine
+    liars = range(chosen) if isinstance(chosen, int) else sorted(number - 1 for number in chosen)
+    return [*liars, *(number for number in range(experiment.parts.agents) if number not in liars)]
+
+
+def left_of(experiment, pulls):
+    """What is left of so many pulls where tallies forget."""
+    name, _, parameter = experiment.tally.partition(":")
+    return min(pulls, int(parameter)) if name == "window" else sum(float(parameter) ** age for age in range(pulls))
+
+
+def tally(experiment, seen, arm):
+    """n and x̄ of an arm from (arm, reward) in the order of pulls."""
+    name, _, parameter = experiment.tally.partition(":")
+    if name == "window":
+        seen = seen[-int(parameter) :]
+    factor = float(parameter) if name == "forget" else 1
+    worth = [(factor**age, value) for age, (k, value) in enumerate(reversed(seen)) if k == arm]
+    n = sum(weight for weight, _ in worth)
+    return (n, sum(weight * value for weight, value in worth) / n) if worth else (1e-9, 0.5)
+
+
+def true_means(experiment, run):
+    """μ by round, agent's number and arm; round 0 is that of the first pulls."""
+    N, M = experiment.parts.agents, experiment.parts.arms
+    given = experiment.settings()["arms"]
+    if isinstance(given, str):
+        given = sorted((unit(fold(key_of(experiment, run, ARMS), k)) for k in range(M)), reverse=True)
+    given = given if isinstance(given, dict) else {1: given}
+    given = {int(r): table if isinstance(table[0], (list, tuple)) else [table] * N for r, table in given.items()}
+    key, drift_key = key_of(experiment, run, SPREAD), key_of(experiment, run, DRIFT)
+    offsets = [
+        [experiment.spread * Stream(fold(fold(key, number), k)).normal() for k in range(M)] for number in range(N)
+    ]
+    shifts, means = [0.0] * M, []
+    for t in range(experiment.horizon + 1):
+        table = given[max(r for r in given if r <= max(t, 1))]
+        common = [average(column) for column in zip(*table, strict=True)] if table[1:] != table[:-1] else table[0]
+        if t > 0:
+            shifts = drifted(experiment.drift, common, t, Stream(fold(drift_key, t)), shifts)
+        means.append(
+            [[min(max(table[i][k] + offsets[i][k] + shifts[k], 0.0), 1.0) for k in range(M)] for i in range(N)]
+        )
+    return means
+
+
+def drifted(drift, given, t, rng, shifts):
+    """By how much means have moved in round t."""
+    name, _, parameter = drift.partition(":")
+    M = len(given)
+    if name == "steps":
+        return [given[(k - t // int(parameter)) % M] - given[k] for k in range(M)]
+    if name == "walk":
+        moved = [given[k] + shifts[k] + float(parameter) * rng.normal() for k in range(M)]
+        return [(-m if m < 0 else 2 - m if m > 1 else m) - g for m, g in zip(moved, given, strict=True)]
+    if name == "periodic":
+        period, amplitude = map(float, parameter.split(","))
+        return [amplitude * math.sin(2 * math.pi * (t / period + k / M)) for k in range(M)]
+    assert name == "none"
+    return shifts
+
+
 def play(experiment, run):
     """Play one run; each agent's arm in each round, each normal agent's regret, and messages and arms told."""
     parts = experiment.parts
-    N, M, B, f = parts.agents, parts.arms, experiment.byzantine, experiment.settings()["f"]
-    mu = parts.means or sorted((unit(fold(key_of(experiment, run, ARMS), k)) for k in range(M)), reverse=True)
+    N, M, B, f = parts.agents, parts.arms, number_of_liars(experiment), experiment.settings()["f"]
+    order = order_of(experiment)
+    means = true_means(experiment, run)
     if experiment.kappa == "random":
-        kappas = [1 + unit(fold(key_of(experiment, run, KAPPA), i)) for i in range(N)]
+        kappas = [1 + unit(fold(key_of(experiment, run, KAPPA), number)) for number in order]
     elif isinstance(experiment.kappa, float):
         kappas = [experiment.kappa] * N
     else:
@@ -535,23 +617,38 @@ def play(experiment, run):
     believe = FILTERS[experiment.filter]
     expected = not (experiment.time_varying and parts.graph.random) and experiment.subset is None
 
-    def pull(i, k, number):
-        return reward(experiment, i, mu[k], fold(fold(fold(keys[REWARD], i), k), number))
+    def pull(i, k, number, t):
+        luck = fold(fold(fold(keys[REWARD], order[i]), k), number)
+        return reward(experiment, order[i], means[t][order[i]][k], luck, k)
 
-    n = [[1] * M for _ in range(N)]
-    total = [[pull(i, k, 0) for k in range(M)] for i in range(N)]
+    seen = [[(k, pull(i, k, 0, 0)) for k in range(M)] for i in range(N)]  # (arm, reward), in the order of pulls
     past = []  # of each time: counts, means, counts one round before
-    liars = Liars(experiment, run, mu)
+    liars = Liars(experiment, run)
     remembered = [{} for _ in range(N)]  # per agent: sender → (when heard, report)
     kept = {}  # (receiver, sender) → (when told, report), for ever
     choices, arms, told_so_far = [], None, [0, 0]  # messages, and arms told in them
     for t in range(experiment.horizon):
-        x = [[total[i][k] / n[i][k] for k in range(M)] for i in range(N)]
+        clock, tallies = t if experiment.tally == "all" else left_of(experiment, M + t), []
+        for i in range(N):
+            tallies.append([tally(experiment, seen[i], k) for k in range(M)])
+        n, x = ([[report[part] for report in row] for row in tallies] for part in (0, 1))
         past.append(([row[:] for row in n], x, past[-1][0] if past else [row[:] for row in n]))
         if t % experiment.epoch == 0:
             sent = t - experiment.delay
             if sent >= 0 and experiment.filter != "solo":
-                counts = hear(experiment, run, t, sent, past[sent], remembered, kept, liars, kappas, keys)
+                counts = hear(
+                    experiment,
+                    run,
+                    t,
+                    sent,
+                    past[sent],
+                    remembered,
+                    kept,
+                    liars,
+                    kappas,
+                    keys,
+                    [means[t + 1][number] for number in order],
+                )
                 told_so_far = [before + now for before, now in zip(told_so_far, counts, strict=True)]
             arms = []
             for i in range(N):
@@ -566,15 +663,17 @@ def play(experiment, run):
                             reports,
                             liars_of_i - (silent if silent <= liars_of_i else 0),
                             kappas[i],
-                            t,
+                            int(clock),
                         )
                     )
-                arms.append(choose(experiment.policy, beliefs, t, Stream(fold(fold(keys[POLICY], i), t))))
+                arms.append(choose(experiment.policy, beliefs, clock, Stream(fold(fold(keys[POLICY], order[i]), t))))
         for i in range(N):
-            total[i][arms[i]] += pull(i, arms[i], n[i][arms[i]])
-            n[i][arms[i]] += 1
+            seen[i].append((arms[i], pull(i, arms[i], sum(k == arms[i] for k, _ in seen[i]), t + 1)))
         choices.append(list(arms))
-    regret = [sum(max(mu) - mu[choices[t][i]] for t in range(experiment.horizon)) for i in range(B, N)]
+    regret = [
+        sum(max(means[t + 1][order[i]]) - means[t + 1][order[i]][choices[t][i]] for t in range(experiment.horizon))
+        for i in range(B, N)
+    ]
     return choices, regret, told_so_far
 
 
@@ -598,13 +697,16 @@ def arms_told(tell, sent, before, after):
     return sum(new != old for new, old in zip(after[1], before[1] or [(0, 0.0)] * len(after[1]), strict=True))
 
 
-def hear(experiment, run, t, sent, world, remembered, kept, liars, kappas, keys):
+def hear(experiment, run, t, sent, world, remembered, kept, liars, kappas, keys, mu):
     """Everybody hears, in round t, what its neighbours sent at time `sent`; return messages and arms told in them."""
     n, x, n_before = world
-    N, B = experiment.parts.agents, experiment.byzantine
+    N, B, order = experiment.parts.agents, number_of_liars(experiment), order_of(experiment)
     counts = [0, 0]
     graph_key = fold(keys[GRAPH], sent if experiment.time_varying else 0)
-    tellers = [neighbours(experiment.graph, i, N, B, Stream(fold(graph_key, i))) for i in range(N)]
+    if experiment.graph.startswith(("complete", "erdos-renyi", "two-case")):  # agents are alike but for lying
+        order = list(range(N))
+    tellers = [neighbours(experiment.graph, order[i], N, B, Stream(fold(graph_key, i))) for i in range(N)]
+    tellers = [sorted(order.index(j) for j in heard) for heard in tellers]
     if experiment.subset:
         subset_key = fold(keys[SUBSET], sent)
         tellers = [
@@ -629,7 +731,7 @@ def hear(experiment, run, t, sent, world, remembered, kept, liars, kappas, keys)
             if j >= B:
                 tell(i, j, list(zip(n[j], x[j], strict=True)))
     inbox = [{j: report for j, (_, report) in remembered[i].items()} for i in range(N)]
-    liars.see(sent, n, x, n_before, tellers, inbox, kappas)
+    liars.see(sent, n, x, n_before, tellers, inbox, kappas, mu)
     for i in range(N):
         for j in tellers[i]:
             if j < B:

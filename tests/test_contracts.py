@@ -11,7 +11,7 @@ from byzmab.core.compiler import watching_compilation
 from byzmab.core.draws import uniform
 from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.trimmed import Mean
-from byzmab.simulation.experiment import PLUGINS
+from byzmab.simulation.parts import PLUGINS
 from byzmab.simulation.single_run import Run
 from byzmab.testing import check
 
@@ -21,6 +21,9 @@ PARAMETERS = {
     "edges": "edges:6:1-2,2-3,4>1,5-6",
     "alie": "alie:2",
     "constant": "constant:0.1,0.9",
+    "steps": "steps:20",
+    "walk": "walk:0.01",
+    "periodic": "periodic:30",
 }
 
 

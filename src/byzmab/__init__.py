@@ -12,16 +12,19 @@ if TYPE_CHECKING:
     from byzmab.attacks import Attack, World
     from byzmab.core.agent import Agent
     from byzmab.core.compiler import compiled
+    from byzmab.core.contexts.reports import ContextReport
     from byzmab.core.errors import BadInput
     from byzmab.core.filters import Filter
     from byzmab.core.policies import Policy
     from byzmab.core.report import Belief, Heard, Report
+    from byzmab.drifts import Drift
     from byzmab.graphs import Graph
     from byzmab.node.client import AsyncClient, Client, NodeError
     from byzmab.rewards import Pull, Rewards
     from byzmab.search import search_attack
     from byzmab.simulation.compare import Comparison, compare
     from byzmab.simulation.experiment import Experiment
+    from byzmab.simulation.offline import inverse_propensity, replay_policy
     from byzmab.simulation.result import Result
     from byzmab.simulation.run import simulate
     from byzmab.sweep.data import open_sweep
@@ -39,6 +42,8 @@ _HOMES = {
     "Belief": "core.report",
     "Client": "node.client",
     "Comparison": "simulation.compare",
+    "ContextReport": "core.contexts.reports",
+    "Drift": "drifts",
     "Experiment": "simulation.experiment",
     "Filter": "core.filters",
     "Graph": "graphs",
@@ -54,7 +59,9 @@ _HOMES = {
     "World": "attacks",
     "compare": "simulation.compare",
     "compiled": "core.compiler",
+    "inverse_propensity": "simulation.offline",
     "open_sweep": "sweep.data",
+    "replay_policy": "simulation.offline",
     "run_sweep": "sweep.run",
     "search_attack": "search",
     "simulate": "simulation.run",
@@ -68,6 +75,8 @@ __all__ = [
     "Belief",
     "Client",
     "Comparison",
+    "ContextReport",
+    "Drift",
     "Experiment",
     "Filter",
     "Graph",
@@ -84,7 +93,9 @@ __all__ = [
     "__version__",
     "compare",
     "compiled",
+    "inverse_propensity",
     "open_sweep",
+    "replay_policy",
     "run_sweep",
     "search_attack",
     "simulate",

@@ -21,27 +21,32 @@ from byzmab.core.filters.fates import Fate
 from byzmab.core.plugins import Plugin
 from byzmab.core.policies import Policy
 from byzmab.core.report import Belief, Heard, Middle
+from byzmab.drifts import Drift
 from byzmab.graphs import Graph
 from byzmab.rewards import Pull, Rewards
 from byzmab.rewards.base import prepared_for
+from byzmab.simulation.context_run import ContextRun, draw_parameters
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.run import simulate
-from byzmab.simulation.single_run import Run, draw_means
+from byzmab.simulation.single_run import Run
+from byzmab.simulation.true_means import draw_means
 
 TRIALS = 200
 SMALL = Experiment(agents=6, byzantine=1, f=1, arms=(0.6, 0.5, 0.2), horizon=60, runs=2)
 
+WITH_CONTEXTS = SMALL.but(context=3, arms="random:3", filter="pooled", graph="erdos-renyi:0.8", byzantine=2)
+
 
 @singledispatch
 def check(plugin: Plugin) -> None:
-    """Check a filter, policy, attack, graph or rewards against its contract; a class is checked with its defaults."""
+    """Check a plug-in of any kind against its contract; a class is checked with its defaults."""
     if isinstance(plugin, type) and issubclass(plugin, Plugin):
         check(plugin())
         return
-    raise AssertionError(f"{plugin!r} is no filter, policy, attack, graph or rewards")
+    raise AssertionError(f"{plugin!r} is no filter, policy, attack, graph, rewards or drift")
 
 
-LOOPS = ("believe_all", "choose_all", "lie_all", "draw_all", "pull_all", "advance", "exchange")
+LOOPS = ("believe_all", "choose_all", "lie_all", "draw_all", "pull_all", "move_all", "advance", "exchange")
 
 
 def _check_in_use(experiment: Experiment) -> None:
@@ -56,7 +61,8 @@ def _check_in_use(experiment: Experiment) -> None:
     run.advance(experiment.horizon)
     played = run.state["pulls"].sum(axis=1)
     assert (played == experiment.horizon + experiment.parts.arms).all(), "it changed the tallies, which are not its own"
-    assert np.array_equal(run.state["true_means"], draw_means(experiment, 0)), "it changed the arms' means"
+    if not experiment.parts.moves:
+        assert np.array_equal(run.state["true_means"], draw_means(experiment, 0)), "it changed the arms' means"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # these networks are too small for f, and that is no fault of the plug-in
         first, second = (simulate(experiment, workers=workers) for workers in (1, 2))
@@ -212,6 +218,10 @@ def check_policy(policy: Policy) -> None:
 @check.register
 def check_attack(attack: Attack) -> None:
     """It lies to any filter on any graph, also where a liar has no neighbour, and leaves the world as it is."""
+    if attack.lie_at is not None:
+        _check_with_contexts(attack)
+    if attack.lie is None:
+        return
     for graph in ("complete", "erdos-renyi:0.4", "star:1"):
         for filter in ("trimmed", "pooled"):
             for time_varying in (False, True):
@@ -227,6 +237,22 @@ def check_attack(attack: Attack) -> None:
         _check_sees_edges(attack)
     if not attack.equivocates:
         _check_equivocates(attack)
+
+
+def _check_with_contexts(attack: Attack) -> None:
+    """The same with contexts: what it tells is finite, and statistics are those of one's own pulls."""
+    for time_varying in (False, True):
+        experiment = WITH_CONTEXTS.but(attack=attack, time_varying=time_varying, memory=2 * time_varying)
+        first, second = (ContextRun(experiment, 0) for _ in range(2))
+        for run in (first, second):
+            run.advance(experiment.horizon)
+        state = first.state
+        assert np.array_equal(state["statistics"][:, :, 0], state["pulls"]), (
+            "it changed statistics, which are not its own"
+        )
+        assert np.array_equal(state["parameters"], draw_parameters(experiment, 0)), "it changed the arms' parameters"
+        assert np.isfinite(state["told_statistics"]).all(), "it tells numbers that are not finite"
+        assert np.array_equal(state["regret"], second.state["regret"]), "two runs with the same seed differ"
 
 
 def _check_sees_edges(attack: Attack) -> None:
@@ -306,3 +332,19 @@ def check_rewards(rewards: Rewards) -> None:
         assert abs(total / DRAWN - mean) <= most, f"where a mean of {mean} was asked for, it is about {total / DRAWN}"
     _check_in_use(SMALL.but(rewards=rewards))
     _check_in_use(SMALL.but(rewards=["bernoulli", rewards]))
+
+
+@check.register
+def check_drift(drift: Drift) -> None:
+    """What it adds to the means is a number, follows from seed and round, and leaves the given means as they are."""
+    move, params, given = type(drift).move, np.array(drift.params, np.float64), np.array([0.6, 0.5, 0.2])
+    lists = []
+    for _ in range(2):
+        shifts, means = np.zeros(given.size), given.copy()
+        for time in range(1, TRIALS):
+            move(means, time, params, np.array([fold(np.uint64(7), time)], np.uint64), shifts)
+            assert np.isfinite(shifts).all(), f"in round {time} it adds {shifts}, which are not all numbers"
+            assert np.array_equal(means, given), "it changed the means that are given"
+        lists.append(shifts)
+    assert np.array_equal(lists[0], lists[1]), "the same rounds gave two drifts"
+    _check_in_use(SMALL.but(drift=drift))

@@ -85,7 +85,7 @@ def consensus_trajectory(run, rounds):
     )
     played = Run(experiment, run)
     record = played.state.record
-    draw, lie, _, update, pull = played.loops
+    draw, lie, _, update, pull, _ = played.loops
     values = []
     for _ in range(rounds):
         assert exchange(record, draw, lie) == ENOUGH

@@ -10,7 +10,7 @@ from byzmab.comparison.contestants import ALONE, CONTESTANTS, FOUR, Network, Pre
 from byzmab.comparison.draw import best_rows, draw_comparison
 from byzmab.comparison.play import compare_algorithms
 from byzmab.comparison.table import write_tables
-from byzmab.simulation.experiment import RESILIENT
+from byzmab.simulation.parts import RESILIENT
 from byzmab.sweep.store import ResultStore
 
 COMPLETE = Network(10, 2, FOUR, "complete", False)

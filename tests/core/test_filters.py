@@ -131,7 +131,7 @@ def test_the_reports_said_to_be_kept_alone_make_the_belief(name, own, own_pulls,
     own_tally, params = (float(own_pulls), own), np.array(filter.params)
     believed = filter.believe(Heard(pulls[passed], means[passed], *own_tally, f, kappa, time, 0, params))
     again = filter.believe(Heard(pulls[kept], means[kept], *own_tally, 0, kappa, time, 0, params))
-    assert believed[:2] == pytest.approx(again[:2], rel=1e-12)
+    assert believed[:2] == pytest.approx(again[:2], rel=1e-12), f"{name}: what it kept alone makes another belief"
     assert not kept[~passed].any()
     assert (fates == Fate.SILENT).tolist() == (pulls == 0).tolist()
     if kept.any() and filter.trims:

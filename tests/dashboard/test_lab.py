@@ -86,7 +86,9 @@ def open_lab(browser, lab):
 
 
 def played(page):
-    expect(page.locator("#status")).to_have_text("Played.", timeout=PATIENCE)
+    expect(page.locator("#status")).to_have_text(
+        "Played.", timeout=5 * PATIENCE
+    )  # with an empty cache it compiles first
 
 
 def points(page, name):

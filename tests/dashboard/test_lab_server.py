@@ -116,6 +116,7 @@ def test_a_random_graph_is_shown_as_the_first_run_draws_it():
         ({"arms": "0.5,x"}, "arms", "numbers"),
         ({"agents": "ten"}, "agents", "whole number"),
         ({"byzantine": "10"}, "byzantine", "leaves no normal agent"),
+        ({"byzantine": "3,5"}, "byzantine", "not what the lab shows; allowed: a number"),
         ({"f": "-1"}, "f", "at least 0|from 0"),
         ({"kappa": "2"}, "kappa", r"\[1, 2\)"),
         ({"graph": "complte"}, "graph", "did you mean 'complete'"),

@@ -93,6 +93,18 @@ def test_a_networkx_graph_is_heard_along_its_edges(tmp_path):
     assert read_graph(str(path)).listed == Given.from_networkx(directed).listed
 
 
+def test_nodes_of_any_name_are_agents_in_their_order(tmp_path):
+    offices = nx.Graph([("Rome", "Oslo"), ("Oslo", 7), (7, ("a", "pair"))])
+    graph = Given.from_networkx(offices)
+    assert graph.labels == ("Rome", "Oslo", "7", "('a', 'pair')")
+    assert graph.listed == ((1,), (0, 2), (1, 3), (2,))
+    assert Given.from_networkx(nx.path_graph(3)).labels == ("0", "1", "2")
+    assert Given.from_networkx(nx.Graph([(2, 1)])).labels == ()
+    write_graph(graph, tmp_path / "offices.json")
+    again = read_graph(str(tmp_path / "offices.json"))
+    assert (again.labels, again.listed) == (graph.labels, graph.listed)
+
+
 def test_links_are_read_as_edges_and_self_loops_left_out(tmp_path):
     path = tmp_path / "old.json"
     path.write_text(
@@ -109,12 +121,12 @@ def test_links_are_read_as_edges_and_self_loops_left_out(tmp_path):
         ('{"nodes": [{"id": 1}]}', "edges"),
         ('{"nodes": [{"name": 1}], "edges": []}', "id"),
         ('{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 3}]}', "agent 3"),
-        ('{"nodes": [{"id": 1}, {"id": 5}], "edges": []}', "agent 5"),
         ('{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1}]}', "target"),
         ('{"nodes": [{"id": 1}, {"id": 1}], "edges": []}', "twice"),
         ('{"nodes": [{"id": 1}], "edges": [], "directed": "no"}', "directed"),
         ("[" * 100_000, "cannot be read"),
-        ('{"nodes": [{"id": 0}, {"id": 1}], "edges": []}', "agent 0"),
+        ('{"nodes": [{"id": 1}, {"id": "1"}], "edges": []}', "twice"),
+        ('{"nodes": [{"id": 1.5}], "edges": []}', "number or name"),
     ],
 )
 def test_a_broken_graph_file_is_refused_with_what_is_wrong(tmp_path, text, words):

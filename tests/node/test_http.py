@@ -28,7 +28,14 @@ from byzmab.node.config import write_config
 
 LIMIT = 1_000_000  # bytes of a request
 TOKEN = "correct-horse-battery-staple"
-JUDGED = ("/v1/arms", "/v1/reset", "/v1/pardon", "/v1/handover")  # by more than a schema can say
+JUDGED = (
+    "/v1/select",
+    "/v1/selects",
+    "/v1/arms",
+    "/v1/reset",
+    "/v1/pardon",
+    "/v1/handover",
+)  # by more than a schema can say
 
 
 @pytest.fixture(scope="module")

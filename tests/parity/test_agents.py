@@ -36,6 +36,7 @@ def replay(experiment):
             experiment.filter,
             experiment.policy,
             seed=int(fold(state.record["policy_key"], i)),
+            tally=experiment.tally,
         )
         for i in normal
     }
@@ -44,7 +45,7 @@ def replay(experiment):
             arm = agent.select()
             agent.reward(arm, float(state["means"][i, arm]))
     for time in range(experiment.horizon):
-        pulls, means, totals = (state[name].copy() for name in ("pulls", "means", "totals"))
+        pulls, means, totals = (state[name].copy() for name in ("pulls", "means", "ever_totals"))
         played.advance(time + 1)
         for i, agent in live.items():
             heard = set()
@@ -59,7 +60,7 @@ def replay(experiment):
                 agent.forget(sender)
             arm = agent.select()
             assert arm == state["choices"][i], f"agent {i}, round {time}"
-            agent.reward(arm, float(state["totals"][i, arm] - totals[i, arm]))
+            agent.reward(arm, float(state["ever_totals"][i, arm] - totals[i, arm]))
 
 
 @pytest.mark.parametrize(("filter", "policy"), PAIRS)
@@ -90,8 +91,15 @@ def test_live_agents_that_are_told_less_choose_the_simulated_arms(tell, settings
         replay(Experiment(agents=8, byzantine=2, filter=filter, attack=attack, tell=tell, horizon=100, **settings))
 
 
-def test_live_agents_keep_their_place_when_saved_and_loaded_in_every_round():
-    agent, twin = Agent(3, seed=5), Agent(3, seed=5)
+@pytest.mark.parametrize("tally", ["forget:0.95", "window:25"])
+def test_live_agents_that_forget_choose_the_simulated_arms(tally):
+    settings = {"agents": 7, "f": 1, "filter": "guarded", "attack": "extreme", "drift": "steps:30", "horizon": 100}
+    replay(Experiment(tally=tally, **settings))
+
+
+@pytest.mark.parametrize("tally", ["all", "forget:0.95", "window:25"])
+def test_live_agents_keep_their_place_when_saved_and_loaded_in_every_round(tally):
+    agent, twin = Agent(3, seed=5, tally=tally), Agent(3, seed=5, tally=tally)
     rng = np.random.default_rng(1)
     for _ in range(60):
         value = float(rng.random())

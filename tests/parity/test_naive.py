@@ -64,6 +64,53 @@ def test_every_graph_is_heard_as_transcribed(graph, time_varying):
         assert_same_choices(Experiment(graph=graph, time_varying=time_varying, attack=attack, **SMALL))
 
 
+@pytest.mark.parametrize("graph", ["complete", "ring:4", "star:3", "star:5", "erdos-renyi:0.6", "two-case:3-4"])
+def test_liars_anywhere_are_played_as_transcribed(graph):
+    for attack, filter, settings in (
+        ("gaussian", "trimmed", {"kappa": (1.0, 1.2, 1.4, 1.6, 1.9)}),
+        ("adaptive", "guarded", {"kappa": "random", "rewards": ("bernoulli", "beta:3", "gaussian")}),
+        ("constant", "pooled", {"memory": 3, "delay": 1, "time_varying": True}),
+        ("mimic", "screened", {"tell": "growth:0.2", "epoch": 2}),
+    ):
+        chosen = {"graph": graph, "attack": attack, "filter": filter, "byzantine": [6, 3], **settings}
+        assert_same_choices(Experiment(**{**SMALL, **SHORT, **chosen}))
+
+
+TABLE = [[0.3, 0.7, 0.6], [0.9, 0.1, 0.2], [0.55, 0.4, 0.6], [0.7, 0.7, 0.1], [0.2, 0.6, 0.55], [0.6, 0.55, 0.4]]
+MOVING = [[0.3, 0.7, 0.6], [0.6, 0.5, 0.4]] * 3 + [[0.1, 0.2, 0.9]]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"spread": 0.2},
+        {"arms": [*TABLE, [0.4, 0.4, 0.45]], "byzantine": [6, 3], "rewards": ("beta:3", "gaussian:0.2")},
+        {"arms": {1: TABLE[0], 20: TABLE[1], 33: TABLE[2]}, "delay": 1},
+        {"arms": {1: MOVING, 30: [*TABLE, [0.4, 0.4, 0.45]]}, "spread": 0.05, "drift": "walk:0.05"},
+        {"drift": "steps:13", "spread": 0.1, "byzantine": [6, 3], "kappa": "random"},
+        {"drift": "periodic:30,0.3", "arms": "random:4", "tell": "growth:0.2"},
+    ],
+    ids=str,
+)
+def test_agents_that_differ_and_arms_that_drift_are_played_as_transcribed(settings):
+    for filter, attack in (("trimmed", "adaptive"), ("guarded", "alie"), ("pooled", "crafted:0.5,0.2,target=3")):
+        assert_same_choices(Experiment(**{**SMALL, **SHORT, "filter": filter, "attack": attack, **settings}))
+
+
+def test_a_log_is_replayed_as_transcribed(tmp_path):
+    (tmp_path / "log.csv").write_text("arm,reward\n1,0.5\n2,1\n1,0\n3,0.9\n2,0.3\n3,0.2\n3,0.25\n")
+    chosen = {"rewards": f"replay:{tmp_path / 'log.csv'}", "filter": "guarded", "attack": "extreme"}
+    assert_same_choices(Experiment(**{**SMALL, **SHORT, "arms": Experiment.arms, **chosen}))
+
+
+@pytest.mark.parametrize("tally", ["forget:0.9", "window:17"])
+def test_tallies_that_forget_are_kept_told_and_believed_as_transcribed(tally):
+    for filter, attack in (("trimmed", "adaptive"), ("guarded", "extreme"), ("screened", "mimic"), ("median", "alie")):
+        for settings in ({}, {"graph": "erdos-renyi:0.7", "time_varying": True, "memory": 2}):
+            chosen = {"filter": filter, "attack": attack, "tally": tally, "drift": "steps:20", **settings}
+            assert_same_choices(Experiment(**{**SMALL, **SHORT, **chosen}))
+
+
 def test_the_ten_firms_are_connected_as_transcribed():
     assert_same_choices(Experiment(graph="firms", f=1, arms="random:5", kappa="random", horizon=100, attack="adaptive"))
 

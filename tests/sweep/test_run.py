@@ -129,8 +129,10 @@ def test_ctrl_c_stops_soon_and_keeps_what_is_finished(tmp_path):
     assert errors.strip().endswith("stopped")
 
 
-def test_a_dask_cluster_loses_a_worker_and_no_digit(tmp_path):
+def test_a_dask_cluster_loses_a_worker_and_no_digit(tmp_path, request):
     """Three worker processes, one of them killed in the middle."""
+    if request.config.getoption("--quick"):
+        pytest.skip("starts processes, in a thread from which no test can be skipped")
     distributed = pytest.importorskip("distributed")
     points = [point.but(horizon=30_000, runs=12, record=10) for point in POINTS]
     local, remote = ResultStore(tmp_path / "local"), ResultStore(tmp_path / "remote")

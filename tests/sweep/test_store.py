@@ -103,20 +103,24 @@ def test_every_setting_but_the_number_of_runs_is_in_the_address():
     changes = {
         "arms": (0.6, 0.2), "agents": 6, "byzantine": 2, "f": 0, "kappa": 1.2, "graph": "ring:2", "time_varying": True,
         "attack": "none", "filter": "pooled", "memory": 3, "policy": "tuned", "rewards": "uniform:0.1", "subset": 2,
+        "spread": 0.1, "drift": "steps:9", "tally": "window:9",
         "epoch": 2, "delay": 1, "tell": "growth:0.5", "algorithm": "coop-ucb2", "horizon": 61, "seed": 1, "record": 20,
     }  # fmt: skip
-    assert set(changes) | {"runs"} == set(SMALL.settings())
-    addresses = {address(SMALL.but(**{name: value})) for name, value in changes.items()} | {address(SMALL)}
-    assert len(addresses) == len(changes) + 1
+    at_contexts = {"context": 4, "contexts": "leaning", "ridge": 2.0, "shares": "projection", "vetting": False}
+    assert {*changes, *at_contexts, "runs"} == set(SMALL.settings())
+    contextual = SMALL.but(context=3, arms="random:3")
+    played = [SMALL, *(SMALL.but(**{name: value}) for name, value in changes.items())]
+    played += [contextual, *(contextual.but(**{name: value}) for name, value in at_contexts.items())]
+    assert len(set(map(address, played))) == len(played)
     assert address(SMALL.but(runs=99)) == address(SMALL)
 
 
 def test_the_version_covers_all_code_that_plays_and_nothing_that_only_shows():
     import grimp
 
-    needed = grimp.build_graph("byzmab").find_upstream_modules("byzmab.simulation.single_run") | {
-        "byzmab.simulation.single_run"
-    }
+    graph = grimp.build_graph("byzmab")
+    plays = {"byzmab.simulation.single_run", "byzmab.simulation.context_run"}
+    needed = plays.union(*map(graph.find_upstream_modules, plays))
     places = {name.removeprefix("byzmab.").replace(".", "/") for name in needed} - {"byzmab", "simulation"}
     assert {place for place in places if not place.startswith("simulation/")} <= {
         place for place in places if place.startswith(tuple(name for name in PLAYING if "/" not in name))

@@ -252,6 +252,7 @@ def test_nodes_end_with_the_command_however_it_ends(tmp_path):
         ({"tell": "every:3"}, "tell 'every:3' is not what nodes do; allowed: every, or growth:d"),
         ({"algorithm": "consensus"}, "algorithm 'consensus' is not what nodes do; allowed: resilient"),
         ({"rewards": "beta:3"}, "rewards 'beta:3' is not what nodes do; allowed: bernoulli"),
+        ({"byzantine": [2, 4]}, r"byzantine \[2, 4\] is not what nodes do; allowed: a number"),
         ({"seed": 2**62}, "seed .* is not allowed; allowed: 0 to"),
     ],
 )

@@ -40,7 +40,7 @@ def survivor(world: World, receiver: int, arm: int, honest: Floats) -> float:
         return NOBODY
     sort(honest[:count])
     rank = min(max(f_of(world, receiver), 1), count - 1)
-    return float(honest[rank] if arm == world.best else honest[count - 1 - rank])
+    return float(honest[rank] if arm == world.bests[receiver] else honest[count - 1 - rank])
 
 
 @compiled
@@ -52,7 +52,7 @@ def start_round_dense(world: World, shared: SharedOrder, params: Floats, scratch
         admitted = 0
         for receiver in shared.queue:
             admitted = admit_first(shared, admitted, shared.n_consistent[receiver])
-            mean = mean_from_end(shared, receiver, max(world.f, 1), arm == world.best)
+            mean = mean_from_end(shared, receiver, max(world.f, 1), arm == world.bests[receiver])
             scratch[MEANS + arm, receiver] = NOBODY if math.isnan(mean) else mean
     scratch[MEMO, KNOWN] = world.time + 1
 

@@ -10,10 +10,12 @@ from byzmab.attacks.base import Attack, World
 from byzmab.core.compiler import compiled
 from byzmab.core.report import Floats, Report, Words
 
+DOWN, UP = range(2)  # rows of the scratch table
+
 
 @compiled
 def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
-    """Mean and population standard deviation over all normal agents, then c of them in the wrong direction."""
+    """Mean and population standard deviation over all normal agents, then c of them down and up."""
     for arm in range(world.true_means.size):
         normal = world.pulls.shape[0] - world.byzantine
         total, spread = 0.0, 0.0
@@ -23,15 +25,17 @@ def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> No
         for agent in range(world.byzantine, world.pulls.shape[0]):
             spread += (world.means[agent, arm] - mean) ** 2
         shift = params[0] * math.sqrt(spread / normal)
-        scratch[0, arm] = min(max(mean - shift if arm == world.best else mean + shift, 0.0), 1.0)
+        scratch[DOWN, arm] = min(max(mean - shift, 0.0), 1.0)
+        scratch[UP, arm] = min(max(mean + shift, 0.0), 1.0)
 
 
 @compiled
 def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Report) -> None:
-    """The shifted means, with one pull more than the receiver."""
+    """The means, shifted down on the receiver's best arm and up elsewhere, with one pull more than the receiver."""
+    best = world.bests[receiver]
     for arm in range(report.pulls.size):
         report.pulls[arm] = world.pulls[receiver, arm] + 1.0
-        report.means[arm] = scratch[0, arm]
+        report.means[arm] = scratch[DOWN if arm == best else UP, arm]
 
 
 @dataclass(frozen=True)
@@ -49,4 +53,4 @@ class Alie(Attack):
             raise self.misunderstood(self.c)
 
     def scratch_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
-        return 1, arms
+        return 2, arms

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from byzmab.attacks.contexts.world import EXAMPLE, ContextWorld
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import below
 from byzmab.core.droppable import Droppable
@@ -22,10 +23,12 @@ class World(NamedTuple):
 
     time: int
     pulls: Floats  # agents × arms: n
-    means: Floats  # agents × arms: x̄
+    means: Floats  # agents × arms: x̄; where a baseline names arms, negative on one that is not active
     last: Integers  # agents: the arm each pulled last, -1 before the first round
-    true_means: Floats  # arms: μ
+    true_means: Floats  # arms: μ; where agents differ, what they have in common of it
     best: int  # the arm with the largest μ
+    own_means: Floats  # agents × arms: μ of each agent
+    bests: Integers  # agents: the arm with the largest of these
     byzantine: int
     f: int  # as given, or FROM_NEIGHBOURS: `f_of` gives a receiver's own
     kappas: Floats  # agents
@@ -47,10 +50,8 @@ def _contracts() -> dict[str, Contract]:
         np.empty((0, 0)),
         np.zeros(1, np.uint64),
     )
-    told = Report(table, table)
-    world = World(
-        0, table, table, integers, floats, 0, 0, 0, floats, True, integers, integers, integers, integers, integers, told
-    )
+    told, lists = Report(table, table), (integers, integers, integers, integers, integers)
+    world = World(0, table, table, integers, floats, 0, table, integers, 0, 0, floats, True, *lists, told)
     extremes = Extremes(floats, floats, integers, integers, integers)
     sums = floats, floats, floats, floats, floats, floats, floats, floats, floats
     ranks = integers, integers, integers, integers, integers, integers, integers
@@ -65,6 +66,8 @@ def _contracts() -> dict[str, Contract]:
         "start_round": Contract({"world": world, **own}, "nothing", nothing),
         "start_round_dense": Contract({"world": world, "shared": shared, **own}, "nothing", nothing),
         "lie": Contract(tell, "nothing", nothing),
+        "start_round_at": Contract({"world": EXAMPLE, **own}, "nothing", nothing),
+        "lie_at": Contract({**tell, "world": EXAMPLE, "report": table}, "nothing", nothing),
     }
 
 
@@ -83,11 +86,18 @@ class Attack(Plugin):
         lie(world, sender, receiver, params, scratch, rng, report)     fill report.pulls and report.means
 
     A mean that is no finite number, like a count that is not positive, is silence on that arm.
+
+    With contexts the world is a `ContextWorld` (attacks/contexts/world.py), and `report` a table of arms × numbers in
+    which n, b and G are to be filled in; what is no Gram matrix, or not finite, is silence. An attack may have both.
+
+        start_round_at(world, params, scratch, rng)
+        lie_at(world, sender, receiver, params, scratch, rng, report)
     """
 
     kind: ClassVar[str] = "attack"
     function: ClassVar[str] = "lie"
     lie: ClassVar[Any]
+    lie_at: ClassVar[Any] = None  # with contexts; None where it makes no sense there
     # start_round on graphs where reports are ordered once for all, with that order (core/shared_order.py); as
     # start_round if there is none
     start_round_dense: ClassVar[Any] = None
@@ -102,6 +112,8 @@ class Attack(Plugin):
                 setattr(cls, name, True)
         if "start_round" in own and "start_round_dense" not in own:
             cls.start_round_dense = None
+        if "lie" in own and "lie_at" not in own:
+            cls.lie_at = None
 
     @classmethod
     def functions(cls) -> Iterator[tuple[str, Any, Contract]]:
@@ -113,6 +125,15 @@ class Attack(Plugin):
     def scratch_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
         """Rows and columns of the table that the attack needs."""
         return 1, 1
+
+    def scratch_shape_at(self, arms: int, d: int) -> tuple[int, int]:
+        """The same with contexts of d dimensions."""
+        return 1, 1
+
+    @staticmethod
+    @compiled
+    def start_round_at(world: ContextWorld, params: Floats, scratch: Floats, rng: Words) -> None:
+        """Nothing to draw for the round."""
 
     @staticmethod
     @compiled

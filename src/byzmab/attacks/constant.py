@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from byzmab.attacks.base import Attack, World, pick_normal_agent
+from byzmab.attacks.contexts.world import ContextWorld, tell_theta
 from byzmab.core.compiler import compiled
+from byzmab.core.contexts.statistics import NEUTRAL
 from byzmab.core.report import Floats, Report, Words
 
 PAPER_MEANS = (0.4, 0.5, 0.4, 0.3)
@@ -21,6 +23,17 @@ def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Float
         index = index + 1 if index + 1 < params.size else 0
 
 
+@compiled
+def lie_at(
+    world: ContextWorld, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Floats
+) -> None:
+    """The configured means at every context."""
+    index = 0
+    for arm in range(report.shape[0]):
+        tell_theta(world, receiver, arm, world.constant * (params[index] - NEUTRAL), report)
+        index = index + 1 if index + 1 < params.size else 0
+
+
 @dataclass(frozen=True)
 class Constant(Attack):
     """Constant means to all, with the counts of one normal agent drawn each round."""
@@ -28,6 +41,7 @@ class Constant(Attack):
     parameters = "constant:0.4,0.5,0.4,0.3, means in [0, 1] repeated cyclically over the arms; those if not given"
     start_round = staticmethod(pick_normal_agent)
     lie = staticmethod(lie)
+    lie_at = staticmethod(lie_at)
     equivocates = False
     sees_edges = False
     means: tuple[float, ...] = PAPER_MEANS

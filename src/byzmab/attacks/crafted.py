@@ -51,6 +51,18 @@ def mean_off(truth: float, errors: float, count: float, upwards: bool) -> float:
 
 
 @compiled
+def best_for(world: World, receiver: int) -> int:
+    """The best arm of the receiver of a lie."""
+    return world.best if receiver == EVERYONE else int(world.bests[receiver])
+
+
+@compiled
+def truth_for(world: World, receiver: int, arm: int) -> float:
+    """The true mean of an arm for the receiver of a lie."""
+    return float(world.true_means[arm] if receiver == EVERYONE else world.own_means[receiver, arm])
+
+
+@compiled
 def is_struck(world: World, receiver: int, arm: int, params: Floats) -> bool:
     """Whether a receiver is told the harmful lie on an arm: nobody in the pause, a share until the switch, then all.
 
@@ -60,7 +72,7 @@ def is_struck(world: World, receiver: int, arm: int, params: Floats) -> bool:
         return False
     if world.time >= params[SWITCH] or receiver == EVERYONE:
         return True
-    share = params[BEST_SHARE] if arm == world.best else params[SHARE]
+    share = params[BEST_SHARE] if arm == best_for(world, receiver) else params[SHARE]
     before = (receiver + arm) * share + ROUNDING
     return bool(math.floor(before + share) > math.floor(before))
 
@@ -74,13 +86,13 @@ def is_target(standing: int, target: float) -> bool:
 
 
 @compiled
-def start_run(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
-    """Write down which arm is the second best."""
-    second = -1
+def second_for(world: World, receiver: int) -> int:
+    """The second best arm of the receiver of a lie."""
+    best, second = best_for(world, receiver), -1
     for arm in range(world.true_means.size):
-        if arm != world.best and (second < 0 or world.true_means[arm] > world.true_means[second]):
+        if arm != best and (second < 0 or truth_for(world, receiver, arm) > truth_for(world, receiver, second)):
             second = arm
-    scratch[MEMO, SECOND_ARM] = second
+    return second
 
 
 @compiled
@@ -108,7 +120,7 @@ def pulls_of(world: World, receiver: int, arm: int) -> float:
 @compiled
 def craft(world: World, receiver: int, arm: int, params: Floats, scratch: Floats) -> None:
     """Write down what all liars tell a receiver on an arm; NaN for what each of them reports of its own tally."""
-    standing = BEST if arm == world.best else SECOND if arm == scratch[MEMO, SECOND_ARM] else OTHERS
+    standing = BEST if arm == best_for(world, receiver) else SECOND if arm == scratch[MEMO, SECOND_ARM] else OTHERS
     if not is_target(standing, params[TARGET]):
         scratch[PULLS, arm], scratch[MEANS, arm] = math.nan, math.nan
         return
@@ -126,7 +138,7 @@ def craft(world: World, receiver: int, arm: int, params: Floats, scratch: Floats
     claimed = times * (n + 1.0)
     if params[ERRORS] != RANKS:
         known = n if params[ERRORS] == RECEIVERS_ERRORS else claimed
-        mean = mean_off(world.true_means[arm], rank, known, upwards)
+        mean = mean_off(truth_for(world, receiver, arm), rank, known, upwards)
     elif follows:
         sort(honest[:count])
         mean = mean_at(rank, honest[:count], upwards) if count > 0 else math.nan
@@ -141,6 +153,8 @@ def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Float
     whom = EVERYONE if params[COMMON] > 0.0 else receiver
     known = scratch[MEMO, TIME] == world.time + 1 and scratch[MEMO, RECEIVER] == whom
     scratch[MEMO, TIME], scratch[MEMO, RECEIVER] = world.time + 1, whom
+    if not known:
+        scratch[MEMO, SECOND_ARM] = second_for(world, whom)
     for arm in range(report.pulls.size):
         if not known:
             craft(world, whom, arm, params, scratch)
@@ -163,7 +177,6 @@ class Crafted(Attack):
         "everyone; the share struck on the best arm; the rounds of a pause and of its end; target 0 for all arms, 1 "
         "the best, 2 the second best, 3 both"
     )
-    start_run = staticmethod(start_run)
     lie = staticmethod(lie)
     best: float = END  # the rank on the best arm
     second: float = END  # on the second best

@@ -13,12 +13,13 @@ def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Float
 
     Where arms are named, one that is not active is told with a negative mean.
     """
-    best_mean = world.true_means[world.best]
+    true_means = world.own_means[receiver]
+    best_mean = true_means[world.bests[receiver]]
     aside = False  # whether a suboptimal arm is not active
     for arm in range(report.pulls.size):
-        aside |= world.means[receiver, arm] < 0.0 and world.true_means[arm] < best_mean
+        aside |= world.means[receiver, arm] < 0.0 and true_means[arm] < best_mean
     for arm in range(report.pulls.size):
-        counts = world.true_means[arm] < best_mean and (world.means[receiver, arm] < 0.0 or not aside)
+        counts = true_means[arm] < best_mean and (world.means[receiver, arm] < 0.0 or not aside)
         report.pulls[arm] = world.pulls[receiver, arm] + 1.0
         report.means[arm] = max(0.0, 1.0 - world.pulls[receiver, arm] / (world.time + 1.0)) if counts else 0.0
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from byzmab.attacks.base import Attack, World
+from byzmab.attacks.contexts.world import ContextWorld
 from byzmab.core.compiler import compiled
 from byzmab.core.report import Floats, Report, Words
 
@@ -15,10 +16,20 @@ def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Float
         report.means[arm] = 0.0
 
 
+@compiled
+def lie_at(
+    world: ContextWorld, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Floats
+) -> None:
+    """The same with contexts."""
+    for arm in range(report.shape[0]):
+        report[arm, 0] = 0.0
+
+
 @dataclass(frozen=True)
 class Starve(Attack):
     """Count 0: a silent Byzantine."""
 
     lie = staticmethod(lie)
+    lie_at = staticmethod(lie_at)
     equivocates = False
     sees_edges = False

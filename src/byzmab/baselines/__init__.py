@@ -1,4 +1,4 @@
-"""Baselines: algorithms that the paper compares with, on the same graphs and under the same attacks."""
+"""Baselines: algorithms to compare with, those that the paper names among them, on the same graphs and attacks."""
 
 from byzmab.baselines.base import Baseline, Network
 from byzmab.baselines.consensus import Consensus

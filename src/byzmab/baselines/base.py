@@ -40,7 +40,9 @@ class Network(NamedTuple):
 class Baseline(Plugin):
     """An algorithm in two loops over a network's state, compiled when it is first played.
 
-    Between the two every agent pulls its choice. `state.talks` says whether reports are exchanged before `decide`.
+    Every agent has pulled every arm once before the first `decide`, and pulls its choice between the two. What is no
+    report, by its count or its mean, is told as a count and a mean of 0. `state.talks` says whether reports are
+    exchanged before `decide`.
     """
 
     kind: ClassVar[str] = "algorithm"

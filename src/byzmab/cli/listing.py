@@ -12,7 +12,7 @@ MOST_WIDTH = 100
 def show_list(
     json: Annotated[bool, typer.Option("--json", help="print one JSON object and nothing else on stdout")] = False,
 ) -> None:
-    """List every filter, policy, attack, graph, family of rewards and algorithm with its parameters."""
+    """List every filter, policy, attack, graph, family of rewards, drift and algorithm with its parameters."""
     from byzmab.cli.layout import new_console
     from byzmab.cli.show import print_json
     from byzmab.simulation.catalogue import catalogue

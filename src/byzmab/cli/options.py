@@ -10,10 +10,10 @@ from typing import Annotated, Any, Never
 
 import typer
 
-from byzmab.simulation.settings import ABOUT, WHOLE, from_text
+from byzmab.simulation.settings import ABOUT, SWITCHES, WHOLE, from_text
 
 STUDY = ("h5netcdf", "matplotlib", "plotly", "scipy", "xarray")  # what the extra of that name installs
-FLAGS = {"f": ["--f"], "time_varying": ["--time-varying/--fixed"]}
+FLAGS = {"f": ["--f"], "time_varying": ["--time-varying/--fixed"], "vetting": ["--vetting/--no-vetting"]}
 FILE = Annotated[
     Path | None, typer.Argument(help="An experiment file; flags win over what it says.", metavar="[FILE.toml]")
 ]
@@ -60,7 +60,7 @@ def _parameter(name: str, annotation: Any) -> Parameter:
 
 
 def _flag(name: str, several: bool) -> Any:
-    kind: Any = int if name in WHOLE else bool if name == "time_varying" else str
+    kind: Any = int if name in WHOLE else bool if name in SWITCHES else str
     kind = list[kind] if several else kind
     return Annotated[kind | None, typer.Option(*FLAGS.get(name, []), help=ABOUT[name], show_default=False)]
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from byzmab.baselines import BASELINES
 from byzmab.core import recommended
 from byzmab.core.errors import BadInput, unknown
-from byzmab.simulation.experiment import RESILIENT, Experiment
+from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.parts import RESILIENT
 
 Settings = Mapping[str, Any]  # of an experiment
 WITHOUT_TRIMMING: Settings = {"f": 0}

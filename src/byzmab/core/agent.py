@@ -19,22 +19,25 @@ from typing import Any, Self
 import numpy as np
 
 from byzmab.core.confidence import PARAMS, Best, believer, best_arm, checked_confidence
+from byzmab.core.contexts.reports import ContextReport
+from byzmab.core.contexts.statistics import RIDGE
 from byzmab.core.decide import DOUBTS, ESTIMATES, PENDING, WEIGHTS
 from byzmab.core.decider import Decider
 from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
 from byzmab.core.filters.fates import Fate
+from byzmab.core.forgetting import parse_tally
 from byzmab.core.html import table
 from byzmab.core.liars import checked_f, f_as_given
 from byzmab.core.policies import POLICIES
-from byzmab.core.report import Belief, Report
+from byzmab.core.recent_tallies import RecentTallies
+from byzmab.core.report import Belief, Floats, Report
 from byzmab.core.tally import (
     Arm,
     Name,
     Tally,
     as_rows,
     checked_name,
-    checked_report,
     checked_tally,
     checked_time,
     past_tallies,
@@ -42,7 +45,9 @@ from byzmab.core.tally import (
 from byzmab.core.traffic import Traffic, luck_at
 
 FORMAT = 1  # of to_json
+OPTIONAL = ("neighbours", "tally", "context", "ridge", "shares", "vetting")  # settings that it may lack
 MOST = 1_000_000  # arms, f or neighbours
+SHARES, VETTING = "equal", True  # of an agent with contexts, as RIDGE: see core/contexts/agent.py
 
 
 class Agent(Decider):
@@ -54,9 +59,21 @@ class Agent(Decider):
     width, so that a burst of choices spreads over the arms, but neither in the estimate nor in reports. `neighbours`
     says how many neighbours to expect: a filter may count those that tell nothing on an arm against f. With f = "auto"
     it is the largest f whose 3f + 1 neighbours there are: as many as are expected, or heard. `floor` and `cap` are the
-    shares of decisions that an arm gets at least and at most: a number for every arm, or a table of some. We recommend
-    the filter "guarded" with the policy "ucb:0.2" and f = "auto".
+    shares of decisions that an arm gets at least and at most: a number for every arm, or a table of some. `tally` says
+    which of its own rewards it believes in and tells: "all", or for arms that change the latest, "window:2000", or old
+    ones less, "forget:0.999". We recommend the filter "guarded" with the policy "ucb:0.2" and f = "auto".
+
+    With `context`, a number of dimensions d, rewards depend on a context x that is told before every choice: the agent
+    is a `ContextAgent`, and `select(x)`, `reward(arm, value, x)` and their like are given x.
     """
+
+    def __new__(cls, *arguments: Any, context: Any = None, **settings: Any) -> "Agent":
+        """An agent of this class, or with `context` a ContextAgent."""
+        if cls is Agent and context is not None:
+            from byzmab.core.contexts.agent import ContextAgent
+
+            return object.__new__(ContextAgent)
+        return object.__new__(cls)
 
     def __init__(
         self,
@@ -69,7 +86,16 @@ class Agent(Decider):
         neighbours: int | None = None,
         floor: Any = 0.0,
         cap: Any = 1.0,
+        tally: str = "all",
+        *,
+        context: int | None = None,
+        ridge: float = RIDGE,
+        shares: str = SHARES,
+        vetting: bool = VETTING,
     ) -> None:
+        given = {"context": context, "ridge": ridge != RIDGE, "shares": shares != SHARES, "vetting": vetting != VETTING}
+        if name := next((name for name, is_given in given.items() if is_given), None):
+            raise BadInput(f"{name} is not allowed here; allowed: with `context`, the dimensions, in byzmab.Agent")
         arms = arms.tolist() if isinstance(arms, (np.generic, np.ndarray)) else arms
         numbered = isinstance(arms, int) and not isinstance(arms, bool) and 0 <= arms <= MOST
         names = list(range(arms)) if numbered else arms  # type: ignore[arg-type]
@@ -87,7 +113,9 @@ class Agent(Decider):
         if len(tallies) < len(names):
             raise BadInput(f"arms {arms!r} is not allowed; allowed: two or more different names, or their number")
         plugins = FILTERS.resolve(filter), POLICIES.resolve(policy)
-        super().__init__(tallies, checked_f(f, MOST), float(kappa), *plugins, seed, neighbours)
+        self._given_tally, forgetting = tally, parse_tally(tally)
+        forgetting.check_window(len(tallies))
+        super().__init__(tallies, checked_f(f, MOST), float(kappa), *plugins, seed, neighbours, forgetting)
         self._retired: dict[Arm, Tally] = {}  # late rewards still count, should the arm come back
         self.set_traffic(floor, cap)
 
@@ -122,10 +150,17 @@ class Agent(Decider):
         """z of every arm, as they were at the latest choice."""
         if not self._believed:
             self._update(pick=False)
-        return dict(zip(self._arms, self._own[ESTIMATES].tolist(), strict=True))
+        return dict(zip(self._arms, self._beliefs[0].tolist(), strict=True))
 
-    def select(self) -> Arm:
-        """Choose an arm to pull."""
+    def check_context(self, x: Any) -> Floats | None:
+        """A context as it is used, or BadInput; an agent without contexts takes None alone."""
+        if x is not None:
+            raise BadInput("context is not allowed; allowed: none, as this agent was made without `context`")
+        return None
+
+    def select(self, x: Any = None) -> Arm:
+        """Choose an arm to pull; at a context x if the agent has contexts."""
+        self._x = self.check_context(x)
         unpulled = next(iter(self._unpulled), None)
         self.forced = None
         if unpulled is None:
@@ -140,31 +175,35 @@ class Agent(Decider):
         self._own_pending[self._indices[arm]] = tally.pending
         return arm
 
-    def select_many(self, count: int) -> list[Arm]:
+    def select_many(self, count: Any) -> list[Arm]:
         """Choose so many arms, as so many calls of `select` before the next reward do."""
         if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= MOST:
             raise BadInput(f"count {count!r} is not allowed; allowed: a whole number from 0 to {MOST}")
         return [self.select() for _ in range(count)]
 
-    def reward(self, arm: Arm, value: float) -> None:
-        """Count the reward, in [0, 1], of a pull of an arm."""
+    def reward(self, arm: Arm, value: float, x: Any = None) -> None:
+        """Count the reward, in [0, 1], of a pull of an arm; at a context x if the agent has contexts."""
+        self.check_context(x)
         if not isinstance(value, Real) or not 0.0 <= value <= 1.0:
             raise BadInput(f"reward {value!r} is not allowed; allowed: a number in [0, 1]")
         tally = self.tally(arm)
         self._settle(arm, tally)
         tally.pulls += 1
         tally.total += float(value)
-        index = self._indices.get(arm)
-        if index is not None:
+        if arm in self._indices:
             self._unpulled.pop(arm, None)
-            self._own_pulls[index] = tally.pulls
-            self._own_means[index] = tally.total / tally.pulls
+            self._count(arm, tally)
+        if self._recent is not None:
+            self._recent.add(arm, float(value))
+            self._set_recent()
 
     def warm_start(self, table: Mapping[Arm, tuple[int, float]]) -> None:
         """Begin with past counts, arm → (pulls, mean), as if one had made these pulls; before the first choice only."""
         tallies = (*self._tallies.values(), *self._retired.values())
         if self.time or any(tally.pulls or tally.pending for tally in tallies):
             raise BadInput("warm start is not allowed once there are choices or counts; allowed: before the first one")
+        if self._recent is not None:
+            raise BadInput(f"warm start does not go with tally {self._given_tally!r}; allowed: all")
         past = past_tallies(table, self._arms)
         self._tallies |= past
         self.time = sum(tally.pulls - 1 for tally in past.values())  # a first pull is outside t
@@ -188,16 +227,16 @@ class Agent(Decider):
         return tally
 
     def report(self) -> Report:
-        """What an honest agent tells: its rewarded pulls and their means."""
+        """What an honest agent tells: its rewarded pulls, or what is left of them, and their means."""
         return Report(self._own_pulls.copy(), self._own_means.copy(), self._arms)
 
-    def hear(self, sender: Name, report: Report) -> None:
+    def hear(self, sender: Name, report: Report | ContextReport) -> None:
         """Keep a neighbour's newest report; arms that only one side knows are left out."""
         sender = checked_name("sender", sender)
-        self._inbox[sender] = checked_report(report, self._arms)
+        self._inbox[sender] = self._checked(report, self._arms)
         if sender not in self._rows_of:
             self._rows_of[sender] = len(self._rows_of)
-            if len(self._rows_of) > self._told.shape[1]:
+            if len(self._rows_of) > self._capacity:
                 self._set_arrays()
             self._rows = np.arange(len(self._rows_of), dtype=np.uint64)
         self._write(sender)
@@ -207,36 +246,34 @@ class Agent(Decider):
         if self._inbox.pop(sender, None) is not None:
             self._set_arrays()
 
-    def belief(self) -> Belief:
-        """What the agent holds true of its arms now."""
+    def belief(self, x: Any = None) -> Belief:
+        """What the agent holds true of its arms now; at a context x if the agent has contexts."""
+        self.check_context(x)
         self._update(pick=False)
-        return Belief(*self._own[[ESTIMATES, WEIGHTS, DOUBTS]])
+        return Belief(*self._beliefs.copy())
 
     def best(self, confidence: float = 0.95) -> Best:
         """The arm that looks best now, how sure that is, and whether it is as sure as asked; see core/confidence.py."""
+        if self._recent is not None:
+            raise BadInput(f"best does not go with tally {self._given_tally!r}: nothing is sure of arms that change")
         wanted, own, rows = checked_confidence(confidence), self._own.copy(), self._rows
         own[PENDING] = 0.0  # what is not rewarded yet makes nothing surer
         if not self.filter.hears:
             rows = rows[:0]
         # nobody is expected: whoever is silent may be honest, and f stays
         believer()(
-            own, self._told, self._work, *PARAMS, rows, self._rng, False, self.f, self.kappa, self.time, 0, False
+            *(own, self._told, self._work, *PARAMS, rows, self._rng, False, self.f, self.kappa),
+            *(self.time, self.time, 0, False),
         )
         return best_arm(self._arms, self.report(), Belief(*own[[ESTIMATES, WEIGHTS, DOUBTS]]), wanted)
 
-    def explain(self) -> dict[Name, dict[Arm, Fate]]:
+    def explain(self, x: Any = None) -> dict[Name, dict[Arm, Fate]]:
         """What becomes of each neighbour's report on each arm; an arm without a reward of one's own hears nobody."""
-        if not self._rows_of:
-            return {}
-        pulls, means = self._told[:, : len(self._rows_of)]
-        columns = [
-            self.filter.fates(
-                own, mean, pulls[:, arm], means[:, arm], self.f, self.kappa, self.time, self._silent(pulls[:, arm])
-            )
-            if own
-            else [Fate.UNUSED if heard else Fate.SILENT for heard in pulls[:, arm]]
-            for arm, (own, mean) in enumerate(zip(self._own_pulls, self._own_means, strict=True))
-        ]
+        self.check_context(x)
+        return self._all_fates()
+
+    def _all_fates(self) -> dict[Name, dict[Arm, Fate]]:
+        columns = [self._fates(arm) for arm in range(len(self._arms))] if self._rows_of else []
         return {
             sender: {arm: column[row] for arm, column in zip(self._arms, columns, strict=True)}
             for sender, row in self._rows_of.items()
@@ -282,26 +319,31 @@ class Agent(Decider):
         """
         tally = self.tally(arm)
         tally.pulls, tally.total = 0, 0.0
+        if self._recent is not None:
+            self._recent.drop(arm)
         self._set_arrays()
 
     def to_json(self) -> str:
         """The whole state, from which an agent goes on as if it had never stopped."""
-        return json.dumps(
-            {
-                "format": FORMAT,
-                "f": f_as_given(self._given_f),
-                "kappa": self.kappa,
-                "filter": FILTERS.name_of(self.filter),
-                "policy": POLICIES.name_of(self.policy),
-                "seed": self.seed,
-                "neighbours": self.neighbours,
-                "traffic": self.traffic.as_rows(),
-                "time": self.time,
-                "arms": as_rows(self._tallies),
-                "retired": as_rows(self._retired),
-                "inbox": [[sender, *report.as_rows()] for sender, report in self._inbox.items()],
-            }
-        )
+        return json.dumps(self._state())
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "f": f_as_given(self._given_f),
+            "kappa": self.kappa,
+            "filter": FILTERS.name_of(self.filter),
+            "policy": POLICIES.name_of(self.policy),
+            "seed": self.seed,
+            "neighbours": self.neighbours,
+            "traffic": self.traffic.as_rows(),
+            "tally": self._given_tally,
+            "recent": None if self._recent is None else self._recent.as_rows(),
+            "time": self.time,
+            "arms": as_rows(self._tallies),
+            "retired": as_rows(self._retired),
+            "inbox": [[sender, *report.as_rows()] for sender, report in self._inbox.items()],
+        }
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -312,20 +354,27 @@ class Agent(Decider):
                 raise BadInput(f"agent state of format {state['format']!r} is not understood; allowed: {FORMAT}")
             names = [row[0] for row in state["arms"]]
             settings = {key: state[key] for key in ("f", "kappa", "filter", "policy", "seed")}
-            agent = cls(names, **settings, neighbours=state.get("neighbours"))
-            agent.time = checked_time(state["time"])
-            agent._tallies = {row[0]: checked_tally(*row[1:]) for row in state["arms"]}
-            agent._retired = {checked_name("arm", row[0]): checked_tally(*row[1:]) for row in state["retired"]}
-            for sender, arms, pulls, means in state["inbox"]:
-                report = Report(np.array(pulls, float), np.array(means, float), tuple(arms))
-                agent._inbox[checked_name("sender", sender)] = checked_report(report, tuple(arms))
-            agent._set_arrays()
-            agent._use(Traffic.from_rows(*state.get("traffic", (0.0, 1.0))))
+            settings |= {key: state[key] for key in OPTIONAL if key in state}
+            agent = cls(names, **settings)
+            agent._restore(state)
         except BadInput:
             raise
         except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
             raise BadInput(f"agent state cannot be read: {type(error).__name__}: {error}") from None
         return agent
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        """Take over what `_state` told besides settings."""
+        if self._recent is not None:
+            self._recent = RecentTallies.from_rows(self._recent.forgetting, *state["recent"])
+        self.time = checked_time(state["time"])
+        self._tallies = {row[0]: checked_tally(*row[1:]) for row in state["arms"]}
+        self._retired = {checked_name("arm", row[0]): checked_tally(*row[1:]) for row in state["retired"]}
+        for sender, *rows in state["inbox"]:
+            report = self._report_type.from_rows(*rows)
+            self._inbox[checked_name("sender", sender)] = self._checked(report, report.arms)
+        self._set_arrays()
+        self._use(Traffic.from_rows(*state.get("traffic", (0.0, 1.0))))
 
     def _use(self, traffic: Traffic) -> None:
         traffic.check(self._arms)

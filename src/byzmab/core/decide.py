@@ -25,9 +25,14 @@ UNSOUND, NO_ARM = -1, -2  # instead of a choice
 
 F1, F2, F3 = (types.Array(types.float64, dimensions, "C") for dimensions in (1, 2, 3))
 W1 = types.Array(types.uint64, 1, "C")
-DECIDE = types.int64(
-    F2, F3, F2, F1, F1, W1, W1, types.boolean, types.int64, types.float64, types.int64, types.int64, types.boolean
-)
+
+
+def _signature(clock: Any) -> Any:
+    own = F2, F3, F2, F1, F1, W1, W1, types.boolean, types.int64, types.float64
+    return types.int64(*own, types.int64, clock, types.int64, types.boolean)
+
+
+DECIDE, DECIDE_RECENT = map(_signature, (types.int64, types.float64))  # what is left of time is no whole number
 
 
 def decide(
@@ -42,6 +47,7 @@ def decide(
     f: int,
     kappa: float,
     time: int,
+    clock: float,  # t as filter and policy see it: time, or what is left of it where tallies forget
     expected: int,  # how many neighbours should tell something
     pick: bool,  # whether to choose, or to believe only
 ) -> int:
@@ -59,7 +65,7 @@ def decide(
         consistency,
         f,
         kappa,
-        time,
+        int(clock),
         expected,
         filter_params,
         (work[0], work[1]),
@@ -76,18 +82,18 @@ def decide(
     if not pick:
         return 0
     rng[0] = fold(rng[1], time)
-    arm = choose(belief, time, policy_params, rng)
+    arm = choose(belief, clock, policy_params, rng)
     return arm if 0 <= arm < own.shape[1] else NO_ARM
 
 
-def decision(filter: Filter, policy: Policy) -> Any:
-    """`decide` with a filter and a policy in it; BadInput where one of them has a mistake."""
-    for plugin in (filter, policy):
-        check_functions(plugin.kind, plugin.functions())
-    return _decision(type(filter).believe, type(policy).choose)
+def decision(filter: Filter, policy: Policy, forgets: bool = False) -> Any:
+    """`decide` with a filter and a policy in it, for tallies that forget or do not; BadInput at a mistake in one."""
+    check_functions(filter.kind, filter.functions())
+    check_functions(policy.kind, policy.functions_if(forgets))
+    return _decision(type(filter).believe, type(policy).choose, forgets)
 
 
 @cache
-def _decision(believe: Any, choose: Any) -> Any:
+def _decision(believe: Any, choose: Any, forgets: bool) -> Any:
     inner = specialize(believe_agent, believe=believe)
-    return specialize(decide, DECIDE, believe_agent=inner, choose=choose)
+    return specialize(decide, DECIDE_RECENT if forgets else DECIDE, believe_agent=inner, choose=choose)

@@ -1,19 +1,27 @@
 """What one agent decides with: its tallies and its inbox as arrays, and the compiled call over them."""
 
+from typing import Any
+
 import numpy as np
 
-from byzmab.core.decide import MEANS, PENDING, PULLS, UNSOUND, decision
+from byzmab.core.decide import ESTIMATES, MEANS, PENDING, PULLS, UNSOUND, decision
 from byzmab.core.errors import BadInput
 from byzmab.core.filters.base import NO_BELIEF, Filter
+from byzmab.core.filters.fates import Fate
+from byzmab.core.forgetting import ALL, Forgetting
 from byzmab.core.liars import f_for
 from byzmab.core.policies.base import NO_SUCH_ARM, Policy
+from byzmab.core.recent_tallies import RecentTallies
 from byzmab.core.report import Floats, Report
-from byzmab.core.tally import Arm, Name, Tally
+from byzmab.core.tally import Arm, Name, Tally, checked_report
 from byzmab.core.traffic import Forced, Traffic, luck_at
 
 
 class Decider:
     """The part of an agent that believes and chooses; what it is given is checked already."""
+
+    _report_type: Any = Report
+    context: int | None = None  # dimensions of the contexts on which rewards depend
 
     def __init__(
         self,
@@ -24,17 +32,20 @@ class Decider:
         policy: Policy,
         seed: int,
         neighbours: int | None,
+        forgetting: Forgetting,
     ) -> None:
         self._given_f, self.kappa, self.seed, self.neighbours = f, kappa, seed, neighbours
         self.expelled = 0  # neighbours proven to lie, and heard no more: each of them lowers f by one
         self.filter, self.policy = filter, policy
         self.time = 0  # t: decisions after the first pulls
         self.traffic = Traffic()
+        self._x: Floats | None = None  # the context of the latest choice, where there are contexts
         self.forced: Forced | None = None  # why the latest choice was not the policy's own
-        self._decide = decision(filter, policy)
+        self._recent = None if forgetting.kind == ALL else RecentTallies(forgetting)
+        self._decide = self._compile()
         self._params = np.array(filter.params, np.float64), np.array(policy.params, np.float64)
         self._rng = np.array([0, seed], np.uint64)
-        self._tallies, self._inbox = tallies, dict[Name, Report]()
+        self._tallies, self._inbox = tallies, dict[Name, Any]()  # the newest report of each sender
         self._set_arrays()
 
     @property
@@ -43,15 +54,32 @@ class Decider:
         return max(0, f_for(self._given_f, max(self._expected, len(self._inbox)) + self.expelled) - self.expelled)
 
     @property
+    def clock(self) -> float:
+        """t as filter and policy see it: the decisions, or what is left of the rewards where tallies forget."""
+        return self.time if self._recent is None else self._recent.clock
+
+    @property
     def _expected(self) -> int:
         """How many neighbours should tell something: those who do, where more are away than could be liars."""
         expected = max(0, (self.neighbours or 0) - self.expelled)
         away = expected - len(self._inbox)
         return expected if away <= f_for(self._given_f, expected + self.expelled) else len(self._inbox)
 
-    def _silent(self, pulls: Floats) -> int:
-        """How many expected neighbours told nothing on an arm."""
-        return max(0, self._expected - int((pulls > 0.0).sum()))
+    def _compile(self) -> Any:
+        """Filter and policy in the one compiled call."""
+        return decision(self.filter, self.policy, self._recent is not None)
+
+    def _checked(self, report: Any, arms: tuple[Arm, ...]) -> Any:
+        """A copy of a report with its arms named, or BadInput."""
+        return checked_report(report, arms)
+
+    def _fates(self, arm: int) -> list[Fate]:
+        """What becomes of each report on an arm, row by row."""
+        own, mean, (pulls, means) = self._own_pulls[arm], self._own_means[arm], self._told[:, self._rows, arm]
+        if not own:
+            return [Fate.UNUSED if heard else Fate.SILENT for heard in pulls]
+        silent = max(0, self._expected - int((pulls > 0.0).sum()))
+        return self.filter.fates(own, mean, pulls, means, self.f, self.kappa, int(self.clock), silent)
 
     def _set_arrays(self) -> None:
         """Set up the arrays of `decide` anew, from tallies and inbox."""
@@ -60,16 +88,35 @@ class Decider:
         self._unpulled = {arm: None for arm, tally in self._tallies.items() if not tally.pulls + tally.pending}
         self._rows_of = {sender: row for row, sender in enumerate(self._inbox)}
         self._rows = np.arange(len(self._rows_of), dtype=np.uint64)
-        arms, capacity = len(self._arms), max(8, 2 * len(self._rows_of))
-        self._own: Floats = np.zeros((6, arms))
-        self._told: Floats = np.zeros((2, capacity, arms))
-        self._work: Floats = np.zeros((2, capacity))
-        self._own_pulls, self._own_means, self._own_pending = (self._own[row] for row in (PULLS, MEANS, PENDING))
+        self._capacity = max(8, 2 * len(self._rows_of))  # reports for which there is room
         self._believed = False  # on these arrays
+        self._allocate(len(self._arms))
         for index, tally in enumerate(self._tallies.values()):
-            self._own[:3, index] = tally.pulls, tally.mean, tally.pending
+            self._own_pending[index] = tally.pending
+        self._set_recent()
         for sender in self._inbox:
             self._write(sender)
+
+    def _set_recent(self) -> None:
+        """Where tallies forget, go by what is left of them."""
+        if self._recent is not None:
+            for index, arm in enumerate(self._arms):
+                self._own_pulls[index], self._own_means[index] = self._recent.of(arm)
+
+    def _allocate(self, arms: int) -> None:
+        """Make the arrays of `decide`, with one's own tallies in them."""
+        self._own: Floats = np.zeros((6, arms))
+        self._told: Floats = np.zeros((2, self._capacity, arms))
+        self._work: Floats = np.zeros((2, self._capacity))
+        self._own_pulls, self._own_means, self._own_pending = (self._own[row] for row in (PULLS, MEANS, PENDING))
+        self._beliefs = self._own[ESTIMATES:]  # estimates, weights, doubts
+        for arm, tally in self._tallies.items():
+            self._count(arm, tally)
+
+    def _count(self, arm: Arm, tally: Tally) -> None:
+        """Write what the rewards of an arm in use have come to."""
+        index = self._indices[arm]
+        self._own_pulls[index], self._own_means[index] = tally.pulls, tally.mean
 
     def _write(self, sender: Name) -> None:
         """Write a neighbour's report into its row, arm by arm."""
@@ -115,6 +162,7 @@ class Decider:
             self.f,
             self.kappa,
             self.time,
+            self.clock,
             self._expected,
             pick,
         )

@@ -19,6 +19,7 @@ UNIT = 2.0**-53  # from the upper 53 bits to [0, 1)
 
 # What a draw is for.
 REWARD, POLICY, GRAPH, SUBSET, ATTACK, ARMS, KAPPA = range(7)
+SPREAD, DRIFT, CONTEXTS, LEANS = range(20, 24)
 
 
 def key_of(seed: int, run: int, purpose: int) -> np.uint64:
@@ -108,6 +109,17 @@ def beta(rng: Words, a: float, b: float) -> float:
     if x + y > 0.0:
         return x / (x + y)
     return 1.0 if uniform(rng) < a / (a + b) else 0.0  # shapes so small that both vanished: 0 or 1, nothing between
+
+
+@compiled_noinline
+def normals(key: np.uint64, rows: Integers, count: int) -> Floats:
+    """Standard normal numbers: the first of each of so many sub-streams of the sub-stream of each row."""
+    values, rng = np.empty((rows.size, count)), np.zeros(1, np.uint64)
+    for row in range(rows.size):
+        for number in range(count):
+            rng[0] = fold(fold(key, rows[row]), number)
+            values[row, number] = normal(rng)
+    return values
 
 
 @compiled

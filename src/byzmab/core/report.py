@@ -27,6 +27,11 @@ class Report(NamedTuple):
         """Arms, pulls and means as plain data."""
         return list(self.arms), np.asarray(self.pulls).tolist(), np.asarray(self.means).tolist()
 
+    @classmethod
+    def from_rows(cls, arms: list[Any], pulls: list[float], means: list[float]) -> "Report":
+        """The report that `as_rows` told."""
+        return cls(np.array(pulls, float), np.array(means, float), tuple(arms))
+
     def to_json(self) -> str:
         """The report as JSON, for a way of sending it of your own.
 
@@ -40,7 +45,7 @@ class Report(NamedTuple):
         """The report that `to_json` wrote; BadInput if it is none. `Agent.hear` checks what it says."""
         try:
             told = json.loads(text)
-            return cls(np.array(told["pulls"], float), np.array(told["means"], float), tuple(told.get("arms", ())))
+            return cls.from_rows(told.get("arms", ()), told["pulls"], told["means"])
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             allowed = '{"arms": [...], "pulls": [...], "means": [...]}'
             raise BadInput(f"report {text[:80]!r} is not allowed; allowed: JSON like {allowed}") from None

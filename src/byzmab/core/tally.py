@@ -90,7 +90,7 @@ def as_rows(tallies: dict[Arm, Tally]) -> list[list[Any]]:
 def checked_report(report: Report, arms: tuple[Arm, ...]) -> Report:
     """A copy of a report with its arms named, or BadInput if it is none."""
     if not isinstance(report, Report):
-        raise BadInput(f"report {report!r} is not allowed; allowed: a Report")
+        raise BadInput(f"report of type {type(report).__name__} is not allowed; allowed: a Report")
     try:
         names = tuple(checked_name("arm", name) for name in report.arms) or arms
         pulls, means = np.array(report.pulls, np.float64), np.array(report.means, np.float64)

@@ -11,9 +11,12 @@ Read it in the order of a round:
 7. `believe.py`    what every agent believes; `dense.py` does the same where nearly everyone hears everyone
 8. `choose.py`     which arm every agent pulls next
 9. `pull.py`       pulls, rewards, and what is recorded
+10. `recent.py`    what is left of tallies that forget
 
-A plug-in's author writes a small function for one agent, arm or message. Each of the four loops in `draw.py`, `lie.py`,
-`believe.py` and `choose.py` is written with such a function of ours by name; `specialize` compiles a copy of the loop
-with the plug-in's function in its place. These copies enter `advance` as function pointers, called once a round. So a
-new plug-in compiles alone, and yet costs no call per agent or arm.
+Before all that `move.py` sets the means of the round, where they change.
+
+A plug-in's author writes a small function for one agent, arm or message. Each of the loops in `move.py`, `draw.py`,
+`lie.py`, `believe.py`, `choose.py` and `pull.py` is written with such a function of ours by name; `specialize` compiles
+a copy of the loop with the plug-in's function in its place. These copies enter `advance` as function pointers, called
+once a round. So a new plug-in compiles alone, and yet costs no call per agent or arm.
 """

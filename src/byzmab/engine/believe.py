@@ -63,7 +63,7 @@ def believe_all(state: Any) -> None:
             state.consistency == 1,
             f_for(state.f, heard),
             kappas[agent],
-            state.time,
+            state.clock,
             state.expects * heard,
             params,
             work,

@@ -11,6 +11,7 @@ from byzmab.core.mistakes import check_functions
 from byzmab.core.policies.base import Policy
 from byzmab.core.policies.ucb import ucb as choose  # `specialize` puts the policy's own in its place
 from byzmab.core.report import Belief
+from byzmab.engine.recent import clock_of, recent_clock_of
 from byzmab.engine.state import BAD_CHOICE, StateType, floats, integers, table, words
 
 
@@ -24,20 +25,22 @@ def choose_all(state: Any) -> None:
     keys = words(state.policy_keys, agents)
     choices = integers(state.choices, agents)
     rng = words(state.rng, 1)
+    clock = clock_of(state)
     for agent in range(agents):
         rng[0] = fold(keys[agent], time)
-        choices[agent] = choose(Belief(estimates[agent], weights[agent], doubts[agent]), time, params, rng)
+        choices[agent] = choose(Belief(estimates[agent], weights[agent], doubts[agent]), clock, params, rng)
         if not 0 <= choices[agent] < arms:
             state.fault = state.fault or BAD_CHOICE  # the first fault is told
             choices[agent] = 0
 
 
-def choosing(policy: Policy) -> Any:
-    """`choose_all` with a policy's own function in it; BadInput where that has a mistake."""
-    check_functions(policy.kind, policy.functions())
-    return _choosing(type(policy).choose)
+def choosing(policy: Policy, forgets: bool) -> Any:
+    """`choose_all` with a policy's own function in it, for tallies that forget or do not; BadInput at a mistake."""
+    check_functions(policy.kind, policy.functions_if(forgets))
+    return _choosing(type(policy).choose, forgets)
 
 
 @cache
-def _choosing(choose: Any) -> Any:
-    return specialize(choose_all, types.void(StateType), choose=choose)
+def _choosing(choose: Any, forgets: bool) -> Any:
+    clock = {"clock_of": recent_clock_of} if forgets else {}
+    return specialize(choose_all, types.void(StateType), choose=choose, **clock)

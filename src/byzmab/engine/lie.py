@@ -42,6 +42,8 @@ def world_of(state: Any) -> World:
         integers(state.last, state.history * agents)[first : first + agents],
         true_means,
         best,
+        table(state.own_means, agents, arms),
+        integers(state.bests, agents),
         state.byzantine,
         state.f,
         floats(state.kappas, agents),

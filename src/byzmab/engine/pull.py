@@ -6,23 +6,23 @@ from typing import Any
 
 from numba import types
 
-from byzmab.core.compiler import compiled, compiled_as, specialize
+from byzmab.core.compiler import compiled, compiled_as, compiled_noinline, specialize
 from byzmab.core.draws import fold
+from byzmab.core.forgetting import ALL
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Floats, Words
+from byzmab.engine.recent import EVERY_ARM, keep_recent
 from byzmab.engine.state import BAD_REWARD, StateType, first_row, floats, integers, table, words
 from byzmab.rewards.base import Pull, Rewards
 from byzmab.rewards.bernoulli import reward  # `specialize` puts that of other rewards in its place
 
-EVERY_ARM = -1  # all bits of a dirty word set
-
 
 @compiled
 def own_tallies(state: Any) -> tuple[Floats, Floats, Floats]:
-    """What every agent knows itself of every arm: pulls, the total of its rewards, their mean."""
+    """What every agent ever saw itself of every arm: pulls, the total of its rewards, their mean."""
     agents, arms = state.agents, state.arms
-    pulls, totals = table(state.pulls, agents, arms), table(state.totals, agents, arms)
-    return pulls, totals, table(state.means, agents, arms)
+    pulls, totals = table(state.ever_pulls, agents, arms), table(state.ever_totals, agents, arms)
+    return pulls, totals, table(state.ever_means, agents, arms)
 
 
 def draw_last(kind: int, pull: Pull, params: Floats, rng: Words) -> float:
@@ -44,16 +44,18 @@ def first_pulls(state: Any, pull: Any) -> None:
     agents, arms = state.agents, state.arms
     keys = words(state.reward_keys, agents * arms)
     policy_keys, dirty = words(state.policy_keys, agents), words(state.dirty, agents)
-    choices = integers(state.choices, agents)
+    choices, numbers = integers(state.choices, agents), integers(state.numbers, agents)
     for agent in range(agents):
-        policy_keys[agent] = fold(state.policy_key, agent)
-        reward_key = fold(state.reward_key, agent)
+        policy_keys[agent] = fold(state.policy_key, numbers[agent])
+        reward_key = fold(state.reward_key, numbers[agent])
         for arm in range(arms):
             keys[agent * arms + arm] = fold(reward_key, arm)
     for arm in range(arms):
         for agent in range(agents):
             choices[agent] = arm
         pull(state)
+        if state.forgets != ALL:
+            keep_recent(state)
     last = integers(state.last, state.history * agents)
     for report in range(last.size):
         last[report] = -1
@@ -67,11 +69,11 @@ def pull_all(state: Any) -> None:
     agents, arms, run = state.agents, state.arms, state.run
     pulls, totals, means = own_tallies(state)
     keys, kinds = words(state.reward_keys, agents * arms), integers(state.reward_kinds, agents)
-    starts = integers(state.reward_starts, agents + 1)
-    params = floats(state.reward_params, starts[agents])
-    true_means, prepared = floats(state.true_means, arms), table(state.prepared, agents, arms)
-    choices = integers(state.choices, agents)
-    dirty = words(state.dirty, agents)
+    starts, ends = integers(state.reward_starts, agents), integers(state.reward_ends, agents)
+    params = floats(state.reward_params, state.reward_params_size)
+    own_means, prepared = table(state.own_means, agents, arms), table(state.prepared, agents, arms)
+    choices, numbers = integers(state.choices, agents), integers(state.numbers, agents)
+    values, dirty = floats(state.values, agents), words(state.dirty, agents)
     rng = words(state.rng, 1)
     last = integers(state.last, state.history * agents)
     first = first_row(state, state.time + 1)
@@ -80,11 +82,12 @@ def pull_all(state: Any) -> None:
         count = pulls[agent, arm]
         number = int(count)
         rng[0] = fold(keys[agent * arms + arm], number)
-        drawn = Pull(run, agent, arm, number, true_means[arm], prepared[agent, arm])
-        value = draw_reward(kinds[agent], drawn, params[starts[agent] : starts[agent + 1]], rng)
+        drawn = Pull(run, numbers[agent], arm, number, own_means[agent, arm], prepared[agent, arm])
+        value = draw_reward(kinds[agent], drawn, params[starts[agent] : ends[agent]], rng)
         if not 0.0 <= value <= 1.0:
             state.fault = state.fault or BAD_REWARD  # the first fault is told
             value = 0.0
+        values[agent] = value
         total = totals[agent, arm] + value
         pulls[agent, arm] = count + 1.0
         totals[agent, arm] = total
@@ -115,23 +118,42 @@ def _pulling(functions: tuple[Any, ...]) -> Any:
     return specialize(pull_all, types.void(StateType), draw_reward=draw)
 
 
+@compiled_noinline
+def add_losses(state: Any) -> None:
+    """Add to every agent's regret what its latest pull fell short of its best arm of that round."""
+    agents, own_means = state.agents, table(state.own_means, state.agents, state.arms)
+    losses, bests, choices = (
+        floats(state.losses, agents),
+        integers(state.bests, agents),
+        integers(state.choices, agents),
+    )
+    for agent in range(agents):
+        losses[agent] += own_means[agent, bests[agent]] - own_means[agent, choices[agent]]
+
+
+@compiled
+def regret_of(state: Any, agent: int, pulls: Floats) -> float:
+    """An agent's regret against its best arm, where means do not change; the first pull of each arm is outside."""
+    own_means = table(state.own_means, state.agents, state.arms)[agent]
+    best, total = own_means[integers(state.bests, state.agents)[agent]], 0.0
+    for arm in range(state.arms):
+        total += (pulls[arm] - 1.0) * (best - own_means[arm])
+    return total
+
+
 @compiled
 def record(state: Any) -> None:
     """Record regret on the grid of rounds, and pulls at the end of each third."""
     agents, arms, byzantine, time = state.agents, state.arms, state.byzantine, state.time
-    pulls = table(state.pulls, agents, arms)
+    pulls = table(state.ever_pulls, agents, arms)
     normal = agents - byzantine
+    if state.moves == 1:
+        add_losses(state)
     if time == integers(state.grid, state.grid_size)[state.recorded]:
-        true_means = floats(state.true_means, arms)
-        best = true_means[0]
-        for arm in range(arms):
-            best = max(best, true_means[arm])
-        regret = table(state.regret, normal, state.grid_size)
+        regret, losses = table(state.regret, normal, state.grid_size), floats(state.losses, agents)
         for agent in range(normal):
-            total = 0.0
-            for arm in range(arms):
-                total += (pulls[byzantine + agent, arm] - 1.0) * (best - true_means[arm])
-            regret[agent, state.recorded] = total
+            row = byzantine + agent
+            regret[agent, state.recorded] = losses[row] if state.moves == 1 else regret_of(state, row, pulls[row])
         state.recorded += 1
     thirds = integers(state.thirds, 3 * normal * arms)
     ends = integers(state.third_ends, 3)

@@ -1,7 +1,8 @@
-"""The round: draw, deliver, tell, lie, believe, choose, pull, record; stopped and resumed at any round.
+"""The round: move, draw, deliver, tell, lie, believe, choose, pull, record; stopped and resumed at any round.
 
-Graph, attack, filter, policy and rewards come in as function pointers, each called once per round: the copies of
-`draw_all`, `lie_all`, `believe_all`, `choose_all` and `pull_all` that `specialize` made with their own functions.
+Graph, attack, filter, policy, rewards and drift come in as function pointers, each called once per round: the copies of
+`draw_all`, `lie_all`, `believe_all`, `choose_all`, `pull_all` and `move_all` that `specialize` made with their own
+functions.
 """
 
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 from numba import types
 
 from byzmab.core.compiler import compiled_as, compiled_noinline
+from byzmab.core.forgetting import ALL
 from byzmab.engine.deliver import EDGES, ENOUGH, FAULT, deliver, keep_history
 from byzmab.engine.dense import order_reports
 from byzmab.engine.pull import record
+from byzmab.engine.recent import keep_recent
 from byzmab.engine.state import StateType
 from byzmab.engine.tell import NOT_KEPT, tell_all
 
@@ -19,9 +22,11 @@ LOOP = types.FunctionType(types.void(StateType))
 DRAWING_LOOP = types.FunctionType(types.boolean(StateType))
 
 
-@compiled_noinline
-def exchange(state: Any, draw: Any, lie: Any) -> int:
-    """Draw the graph, deliver, tell what is due and lie; return ENOUGH, FAULT, or the array that must grow first."""
+def exchange_reports(state: Any, draw: Any, lie: Any) -> int:
+    """Draw the graph, deliver, tell what is due and lie; return ENOUGH, FAULT, or the array that must grow first.
+
+    With contexts `specialize` puts `tell_statistics` in the place of `tell_all`.
+    """
     state.sent = state.time - state.delay
     if state.sent < 0:
         return ENOUGH
@@ -45,13 +50,18 @@ def exchange(state: Any, draw: Any, lie: Any) -> int:
     return ENOUGH
 
 
-ADVANCE = types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP, LOOP)
+exchange = compiled_noinline(exchange_reports)
+ADVANCE = types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP, LOOP, LOOP)
 
 
 @compiled_as(ADVANCE)
-def advance(state: Any, until: int, draw: Any, lie: Any, believe: Any, choose: Any, pull: Any) -> int:
+def advance(state: Any, until: int, draw: Any, lie: Any, believe: Any, choose: Any, pull: Any, move: Any) -> int:
     """Advance to round `until`; return ENOUGH, FAULT, or the array to grow before calling again."""
     while state.time < until:
+        if state.moves == 1 and state.moved <= state.time:
+            move(state)
+        if state.forgets == ALL:
+            state.clock = state.time
         if state.history > 1:
             keep_history(state)
         if state.epoch == 1 or state.time % state.epoch == 0:
@@ -62,6 +72,8 @@ def advance(state: Any, until: int, draw: Any, lie: Any, believe: Any, choose: A
             believe(state)
             choose(state)
         pull(state)
+        if state.forgets != ALL:
+            keep_recent(state)
         if state.fault != 0:
             return FAULT
         state.time += 1
@@ -70,9 +82,13 @@ def advance(state: Any, until: int, draw: Any, lie: Any, believe: Any, choose: A
 
 
 @compiled_as(ADVANCE)
-def advance_baseline(state: Any, until: int, draw: Any, lie: Any, decide: Any, update: Any, pull: Any) -> int:
+def advance_baseline(
+    state: Any, until: int, draw: Any, lie: Any, decide: Any, update: Any, pull: Any, move: Any
+) -> int:
     """The same for a baseline, which decides from what it heard and tells something else than its tally."""
     while state.time < until:
+        if state.moves == 1 and state.moved <= state.time:
+            move(state)
         if state.talks == 1:
             shortage = exchange(state, draw, lie)
             if shortage != ENOUGH:

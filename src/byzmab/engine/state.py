@@ -37,13 +37,16 @@ SETTINGS = {  # whole numbers that stay as they are during a run
     "run": "the number of this run",
     "agents": "N",
     "arms": "M",
-    "byzantine": "B: agents 1..B, rows 0..B-1, lie",
+    "byzantine": "B: rows 0..B-1 lie",
     "f": "upper bound on Byzantine neighbours; FROM_NEIGHBOURS where it follows from their number: see core/liars.py",
     "consistency": "1 if the filter has step A, the consistency filter",
     "depends_on": "which changes make a belief out of date: see core/filters/base.py",
     "epoch": "rounds between two decisions",
     "delay": "rounds between sending and hearing a report",
-    "memory": "rounds for which a report is remembered after it was inbox_senders",
+    "moves": "1 if the arms' means change from round to round: see engine/move.py",
+    "forgets": "how tallies forget: ALL, FORGET or WINDOW of core/forgetting.py",
+    "window": "how many of the latest pulls count, where only these do",
+    "memory": "rounds for which a report is remembered after it was heard",
     "subset": "how many neighbours are heard in a round; 0 for all",
     "time_varying": "1 if the graph is drawn anew in every round",
     "graph_is_ours": "1 if the graph is not a user's own, and need not be checked in every round",
@@ -60,6 +63,10 @@ SETTINGS = {  # whole numbers that stay as they are during a run
     "inbox_capacity": "length of the inboxes, all agents together",
     "lie_capacity": "rows of reports behind the history: those that are kept, and lies",
     "max_inbox": "length of work_pulls: the most reports that one agent can hear",
+    "schedule_size": "how many tables of means there are, one after the other",
+    "schedule_rows": "rows of each: 1, or one for each agent",
+    "drift_params_size": "length of drift_params",
+    "reward_params_size": "length of reward_params",
     "graph_params_size": "length of graph_params",
     "attack_params_size": "length of attack_params",
     "filter_params_size": "length of filter_params",
@@ -70,9 +77,18 @@ SETTINGS = {  # whole numbers that stay as they are during a run
     "scratch_rows": "rows of attack_scratch",
     "scratch_columns": "columns of attack_scratch",
     "grid_size": "rounds on which regret is recorded",
+    "context": "d: dimensions of a context; 0 where there are none. For what follows see byzmab/contexts",
+    "row_size": "numbers in a row of statistics",
+    "shares": "how reports become pairs at a context: see core/contexts/shares.py",
+    "vetting": "1 if reports that contradict one's own data are left out",
+    "pool_size": "rows of data from which contexts are drawn; 0 where they are drawn from the sphere",
 }
 PROGRESS = {  # whole numbers that `advance` changes
     "time": "t: rounds played",
+    "clock": "t as filters see it: time, or what is left of it where tallies forget",
+    "moved": "the round for which means are set, where they change",
+    "entry": "the table of means that is in force",
+    "kept_pulls": "pulls of each agent so far, the first included, where tallies have a window",
     "sent": "the time at which the reports heard now were sent",
     "begun": "1 once reports were delivered",
     "edges": "reports heard in a round, by all agents",
@@ -86,13 +102,17 @@ PROGRESS = {  # whole numbers that `advance` changes
     "recorded": "rounds of the grid recorded so far",
     "talks": "1 if reports are exchanged in the coming round; a baseline may set it to 0 for rounds without",
     "phase": "the phase, epoch or stage that a baseline is in, from 1",
+    "seen": "rounds whose contexts were seen",
+    "changes": "how often any statistics changed: the newest version",
 }
 KEYS = {  # keys of random streams
     "reward_key": "rewards, by agent, arm and pull",
     "policy_key": "decisions, by agent and time",
     "graph_key": "edges, by time and receiver",
     "subset_key": "which neighbours are heard, by time and receiver",
+    "drift_key": "how means move, by round",
     "attack_key": "lies, by time, sender and receiver",
+    "context_key": "contexts, by agent and number",
 }
 
 FLOATS, INTEGERS, WORDS = np.float64, np.int64, np.uint64
@@ -100,6 +120,13 @@ ARRAYS: dict[str, tuple[type, str]] = {
     "pulls": (FLOATS, "agents × arms: n, own tallies now"),
     "totals": (FLOATS, "agents × arms: sum of rewards"),
     "means": (FLOATS, "agents × arms: x̄"),
+    "ever_pulls": (FLOATS, "as pulls, nothing forgotten: the same array, unless tallies forget"),
+    "ever_totals": (FLOATS, "as totals"),
+    "ever_means": (FLOATS, "as means"),
+    "forgetting": (FLOATS, "2: γ, and what is left of t"),
+    "past_arms": (INTEGERS, "agents × window: the latest pulls, a ring"),
+    "past_values": (FLOATS, "agents × window: and their rewards"),
+    "values": (FLOATS, "agents: the latest rewards"),
     "last": (INTEGERS, "history × agents: the arm that led to these tallies, -1 at t = 0"),
     "told_pulls": (FLOATS, "rows × arms: n as told"),
     "told_means": (FLOATS, "rows × arms: x̄ as told"),
@@ -128,8 +155,17 @@ ARRAYS: dict[str, tuple[type, str]] = {
     "previous_inbox_times": (INTEGERS, "as inbox_times"),
     "previous_inbox_rows": (INTEGERS, "as inbox_rows"),
     "free_rows": (INTEGERS, "lie_capacity: rows of lies that are free again, a stack"),
+    "numbers": (INTEGERS, "agents: the number, from 0, that people know each by, and by which luck is drawn"),
     "kappas": (FLOATS, "agents"),
-    "true_means": (FLOATS, "arms: μ"),
+    "true_means": (FLOATS, "arms: μ, what agents have in common of it"),
+    "own_means": (FLOATS, "agents × arms: μ of each"),
+    "bests": (INTEGERS, "agents: the arm with the largest of these"),
+    "schedule_rounds": (INTEGERS, "schedule_size: from which round on each table of means is in force"),
+    "schedule": (FLOATS, "schedule_size × schedule_rows × arms: means as given"),
+    "schedule_common": (FLOATS, "schedule_size × arms: what agents have in common of them"),
+    "offsets": (FLOATS, "agents × arms: by how much agents differ besides"),
+    "shifts": (FLOATS, "arms: by how much means have moved"),
+    "losses": (FLOATS, "agents: regret so far, where means change"),
     "estimates": (FLOATS, "agents × arms: z"),
     "weights": (FLOATS, "agents × arms: n / g"),
     "doubts": (FLOATS, "agents × arms: d"),
@@ -137,9 +173,11 @@ ARRAYS: dict[str, tuple[type, str]] = {
     "reward_keys": (WORDS, "agents × arms: keys of the reward streams"),
     "policy_keys": (WORDS, "agents: keys of the decision streams"),
     "reward_kinds": (INTEGERS, "agents: which of the functions in `pull_all` rewards them"),
-    "reward_starts": (INTEGERS, "agents + 1: where the parameters of each agent's rewards begin"),
-    "reward_params": (FLOATS, "these parameters, agent by agent"),
+    "reward_starts": (INTEGERS, "agents: where the parameters of each agent's rewards begin"),
+    "reward_ends": (INTEGERS, "agents: and where they end"),
+    "reward_params": (FLOATS, "these parameters, one kind of rewards after the other"),
     "prepared": (FLOATS, "agents × arms: what rewards have prepared of μ"),
+    "drift_params": (FLOATS, "the drift's parameters"),
     "graph_params": (FLOATS, "the graph's parameters"),
     "attack_params": (FLOATS, "the attack's parameters"),
     "filter_params": (FLOATS, "the filter's parameters"),
@@ -157,6 +195,28 @@ ARRAYS: dict[str, tuple[type, str]] = {
     "regret": (FLOATS, "normal agents × grid"),
     "third_ends": (INTEGERS, "3: the last round of each third of the horizon"),
     "thirds": (INTEGERS, "3 × normal agents × arms: pulls up to the end of each third"),
+    "ridge": (FLOATS, "1: λ"),
+    "contexts": (FLOATS, "agents × d: the context that each sees now"),
+    "context_totals": (FLOATS, "agents × d: the sum of those it has seen"),
+    "leans": (FLOATS, "agents × d: whereto the contexts of each lean, without the constant"),
+    "constant": (FLOATS, "d: a vector whose product with every context is 1"),
+    "parameters": (FLOATS, "arms × d: θ"),
+    "context_means": (FLOATS, "agents × arms: μ at the context that each sees now"),
+    "pool_contexts": (FLOATS, "pool_size × d: contexts of a file of data"),
+    "pool_means": (FLOATS, "pool_size × arms: μ at each of them"),
+    "statistics": (FLOATS, "agents × arms × numbers: own statistics, as core/contexts/statistics.py has them"),
+    "versions": (WORDS, "agents × arms: when they changed last"),
+    "told_statistics": (FLOATS, "rows × arms × numbers: statistics as told"),
+    "told_versions": (WORDS, "rows × arms: when they changed last"),
+    "stamps": (
+        WORDS,
+        "agents × 2 × arms: this and what follows is every agent's Scratch of core/contexts",
+    ),
+    "factors": (FLOATS, "agents × arms × d²"),
+    "terms": (FLOATS, "agents × arms × 3 × max_inbox"),
+    "pairs": (FLOATS, "3 × max_inbox: pairs at a context, being filtered"),
+    "lie_statistics": (FLOATS, "arms × numbers: a lie, being told"),
+    "regret_totals": (FLOATS, "agents: regret so far"),
 }
 
 RECORD = np.dtype(
@@ -244,6 +304,18 @@ def integer_table(address: int, rows: int, columns: int) -> Integers:
 def words(address: int, size: int) -> Words:
     """The 64-bit words of a state at an address."""
     return numba.carray(_words(address), (size,))  # type: ignore[no-any-return]
+
+
+@compiled
+def cube(address: int, pages: int, rows: int, columns: int) -> Floats:
+    """The three-dimensional float table of a state at an address."""
+    return numba.carray(_floats(address), (pages, rows, columns))  # type: ignore[no-any-return]
+
+
+@compiled
+def word_table(address: int, rows: int, columns: int) -> Words:
+    """The table of 64-bit words of a state at an address."""
+    return numba.carray(_words(address), (rows, columns))  # type: ignore[no-any-return]
 
 
 @compiled

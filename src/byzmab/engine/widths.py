@@ -15,7 +15,7 @@ from byzmab.theory.bounds import record_width
 F1, F2 = (types.Array(types.float64, dimensions, "C") for dimensions in (1, 2))
 
 
-@compiled_as(types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP, LOOP, F1, F2, F1))
+@compiled_as(types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP, LOOP, LOOP, F1, F2, F1))
 def advance_recording(
     state: Any,
     until: int,
@@ -24,6 +24,7 @@ def advance_recording(
     believe: Any,
     choose: Any,
     pull: Any,
+    move: Any,
     gaps: Floats,  # these three as in a WidthRecord of all agents
     largest: Floats,
     tightest: Floats,
@@ -36,7 +37,7 @@ def advance_recording(
         for agent in range(agents):
             for arm in range(arms):
                 g[agent, arm] = pulls[agent, arm]
-        shortage = advance(state, state.time + 1, draw, lie, believe, choose, pull)
+        shortage = advance(state, state.time + 1, draw, lie, believe, choose, pull, move)
         if shortage != ENOUGH:
             return shortage
         # weights are of the round's beginning, pulls already of its end

@@ -40,6 +40,14 @@ class Graph(Plugin):
     function: ClassVar[str] = "neighbours"
     neighbours: ClassVar[Any]
     random: ClassVar[bool] = False  # whether two draws can differ
+    # Whether agents differ by their numbers. If not, they are all alike but that those below `byzantine` lie: only such
+    # a graph may look at `byzantine`.
+    numbered: ClassVar[bool] = True
+
+    def __init_subclass__(cls) -> None:
+        """A graph derived from one whose agents are alike may number them, unless it denies it."""
+        if "neighbours" in vars(cls) and "numbered" not in vars(cls):
+            cls.numbered = True
 
     @classmethod
     def functions(cls) -> Iterator[tuple[str, Any, Contract]]:

@@ -43,6 +43,7 @@ class ErdosRenyi(Graph):
     parameters = "erdos-renyi:0.8, the probability of an edge, 0 to 1"
     neighbours = staticmethod(some)
     random = True
+    numbered = False
     q: float
 
     def __post_init__(self) -> None:

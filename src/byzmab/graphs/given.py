@@ -1,8 +1,8 @@
 """Given graphs: the paper's ten firms, a networkx graph, or a file of one."""
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from operator import index
 from pathlib import Path
 from typing import Any, Self
@@ -32,6 +32,7 @@ class Given(Graph):
     neighbours = staticmethod(as_listed)
     listed: tuple[tuple[int, ...], ...] = ()
     source: str = ""
+    labels: tuple[str, ...] = ()  # the agents' names, where these are not their numbers
 
     @property
     def params(self) -> tuple[float, ...]:
@@ -61,17 +62,30 @@ class Given(Graph):
 
     @classmethod
     def from_networkx(cls, graph: Any, source: str = "networkx") -> Self:
-        """From a networkx graph on agents 1..N; an edge of a directed one goes from teller to hearer."""
-        agents = graph.number_of_nodes()
-        try:
-            numbers = {name: index(name) for name in graph.nodes}
-        except TypeError:
-            numbers = {}
-        strange = [name for name in graph.nodes if not 1 <= numbers.get(name, 0) <= agents or isinstance(name, bool)]
-        if strange or len(set(numbers.values())) < agents:
-            shown = repr(strange[0]) if strange else "twice"
-            raise BadInput(f"graph {source!r} names agent {shown}, but its {agents} agents are 1 to {agents}")
-        return cls.from_edges(agents, ((numbers[a], numbers[b]) for a, b in graph.to_directed().edges()), source)
+        """From a networkx graph on nodes of any name; an edge of a directed one goes from teller to hearer."""
+        return cls.from_nodes(list(graph.nodes), graph.to_directed().edges(), source)
+
+    @classmethod
+    def from_nodes(cls, nodes: Sequence[Any], edges: Iterable[tuple[Any, Any]], source: str) -> Self:
+        """From nodes of any name, and directed edges (teller, hearer) between them.
+
+        Where the names are 1..N they are the agents' numbers; else agents are numbered in their order, and labelled.
+        """
+        wholes = [_whole(node) for node in nodes]
+        labels = () if sorted(wholes) == list(range(1, len(nodes) + 1)) else tuple(map(str, nodes))
+        if len(set(labels)) < len(labels):
+            raise BadInput(f"graph {source!r} names an agent twice; allowed: a name of its own for each")
+        numbers = dict(zip(nodes, range(1, len(nodes) + 1) if labels else wholes, strict=True))
+        found = cls.from_edges(len(nodes), ((numbers[a], numbers[b]) for a, b in edges), source)
+        return replace(found, labels=labels)
+
+
+def _whole(name: Any) -> int:
+    """A name that is a whole number; 0 for any other."""
+    try:
+        return 0 if isinstance(name, bool) else index(name)
+    except TypeError:
+        return 0
 
 
 @dataclass(frozen=True)
@@ -87,7 +101,7 @@ class Firms(Given):
 
 
 def read_graph(path: str) -> Given:
-    """Read a graph from a JSON file in networkx's node-link format, agents numbered from 1."""
+    """Read a graph from a JSON file in networkx's node-link format; its nodes are as `Given.from_nodes` takes them."""
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
@@ -103,37 +117,36 @@ def read_graph(path: str) -> Given:
     directed = data.get("directed", False)
     if not isinstance(directed, bool):
         raise BadInput(f"graph file {path!r}: directed {directed!r} is not allowed; allowed: true or false")
-    agents = len(data["nodes"])
     names = [_entry(path, "nodes", node, "id") for node in data["nodes"]]
-    wrong = [name for name in names if not 1 <= name <= agents]
-    if wrong or len(set(names)) < agents:
-        shown = wrong[0] if wrong else "twice"
-        raise BadInput(f"graph file {path!r} names agent {shown}, but its {agents} agents are 1 to {agents}")
+    known = set(names)
+    if len(known) < len(names):
+        raise BadInput(f"graph file {path!r} names an agent twice; allowed: a name of its own for each")
     edges = []
     for edge in data[section]:
         ends = tuple(_entry(path, section, edge, end) for end in ("source", "target"))
         for name in ends:
-            if not 1 <= name <= agents:
+            if name not in known:
                 raise BadInput(
                     f"graph file {path!r}: an edge under {section!r} names agent {name}, which does not exist"
                 )
         edges += [ends] if directed else [ends, ends[::-1]]
-    return Given.from_edges(agents, edges, path)  # type: ignore[arg-type]
+    return Given.from_nodes(names, edges, path)  # type: ignore[arg-type]
 
 
-def _entry(path: str, section: str, item: Any, key: str) -> int:
+def _entry(path: str, section: str, item: Any, key: str) -> int | str:
     value = item.get(key) if isinstance(item, dict) else None
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise BadInput(f"graph file {path!r}: {item!r} under {section!r} has no whole number under the key {key!r}")
+    if not isinstance(value, (int, str)) or isinstance(value, bool):
+        raise BadInput(f"graph file {path!r}: {item!r} under {section!r} has no number or name under the key {key!r}")
     return value
 
 
 def write_graph(graph: Given, path: Path) -> None:
     """Write a graph as `read_graph` reads it."""
+    names = graph.labels or range(1, graph.size() + 1)
     edges = [
-        {"source": teller + 1, "target": hearer + 1}
+        {"source": names[teller], "target": names[hearer]}
         for hearer, tellers in enumerate(graph.listed)
         for teller in tellers
     ]
-    nodes = [{"id": agent + 1} for agent in range(graph.size())]
+    nodes = [{"id": name} for name in names]
     path.write_text(json.dumps({"directed": True, "multigraph": False, "graph": {}, "nodes": nodes, "edges": edges}))

@@ -53,6 +53,7 @@ class Complete(Graph):
     """Everyone hears everyone."""
 
     neighbours = staticmethod(everyone)
+    numbered = False
 
     def degrees(self, agents: int, byzantine: int) -> Floats:
         return np.full(agents, agents - 1.0)

@@ -52,6 +52,7 @@ class TwoCase(Graph):
     parameters = "two-case:4-5, the least and the most neighbours, or two-case:binomial"
     neighbours = staticmethod(at_most_one_liar)
     random = True
+    numbered = False
     low: int = 0
     high: int = 0  # 0: binomial
 

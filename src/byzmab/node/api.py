@@ -4,6 +4,7 @@ from typing import Annotated
 
 import msgspec
 
+from byzmab.core.contexts.reports import MOST_DIMENSIONS
 from byzmab.core.filters.fates import Fate
 from byzmab.core.traffic import Forced
 from byzmab.node.evidence import Evidence, Lie
@@ -18,9 +19,10 @@ Value = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class SelectRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """Ask for an arm; the same event_id gets the same arm."""
+    """Ask for an arm, at a context where there are any; the same event_id gets the same arm."""
 
     event_id: EventId | None = None
+    context: Annotated[list[float], msgspec.Meta(max_length=MOST_DIMENSIONS)] | None = None
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -29,7 +31,7 @@ class Decision(msgspec.Struct, frozen=True):
     event_id: str
     arm: str
     round: int  # decisions after the first pulls, before this one
-    estimates: dict[str, float]  # z of every arm now
+    estimates: dict[str, float]  # z of every arm now, at the latest context where there are any
     forced: Forced | None = None  # by a floor or a cap of traffic, where the policy would have chosen another arm
 
 
@@ -174,7 +176,7 @@ class Peer(PeerSummary, frozen=True):
     """One neighbour: its newest report, what became of all of them, and evidence of lying."""
 
     pulls: dict[str, int]
-    means: dict[str, float]
+    means: dict[str, float]  # none with contexts
     evidence: list[Evidence]
 
 
@@ -206,6 +208,7 @@ class NodeState(msgspec.Struct, frozen=True):
     arms: list[ArmState]
     warnings: list[str] = []  # what is wrong with this node's key
     forced: dict[str, int] = {}  # decisions since the start that a floor or a cap of traffic forced
+    context: int | None = None  # dimensions of the contexts
 
 
 class ArmInterval(msgspec.Struct, frozen=True):

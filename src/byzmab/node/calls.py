@@ -41,18 +41,33 @@ class Call(NamedTuple, Generic[Answer]):
     body: msgspec.Struct | None = None
 
 
-def select(event_id: str | None) -> Call[Decision]:
-    """Ask for the arm of an event; a new one if it has no name."""
-    return Call("POST", "/v1/select", Decision, SelectRequest(event_id or new_event_id()))
+Context = Iterable[float] | None  # numbers of any kind; None where there are no contexts
 
 
-def selects(events: int | Iterable[str]) -> Call[SelectsAnswer]:
-    """Ask for the arms of so many new events, or of those of these names."""
+def select(event_id: str | None, context: Context) -> Call[Decision]:
+    """Ask for the arm of an event, at a context where there are any; a new one if it has no name."""
+    return Call("POST", "/v1/select", Decision, _select(event_id or new_event_id(), context))
+
+
+def _select(event_id: str, context: Context) -> SelectRequest:
+    try:
+        return SelectRequest(event_id, None if context is None else [float(number) for number in context])
+    except (TypeError, ValueError):
+        raise BadInput(f"context {str(context)[:80]!r} is not allowed; allowed: numbers") from None
+
+
+def selects(events: int | Iterable[str], contexts: Iterable[Context] | None) -> Call[SelectsAnswer]:
+    """Ask for the arms of so many new events, or of those of these names, each at its context where there are any."""
     if isinstance(events, int):
         if isinstance(events, bool) or not 0 <= events <= MOST_SELECTS:
             raise BadInput(f"events {events!r} is not allowed; allowed: their names, or up to {MOST_SELECTS} new ones")
         events = [new_event_id() for _ in range(events)]
-    return Call("POST", "/v1/selects", SelectsAnswer, SelectsRequest([SelectRequest(event) for event in events]))
+    names = list(events)
+    seen = [None] * len(names) if contexts is None else list(contexts)
+    if len(seen) != len(names):
+        raise BadInput(f"{len(seen)} contexts for {len(names)} events are not allowed; allowed: one for each")
+    asked = [_select(event, context) for event, context in zip(names, seen, strict=True)]
+    return Call("POST", "/v1/selects", SelectsAnswer, SelectsRequest(asked))
 
 
 def reward(event_id: str, value: float) -> Call[None]:

@@ -19,7 +19,7 @@ import msgspec
 from byzmab.core.errors import BadInput
 from byzmab.node import calls
 from byzmab.node.api import ArmsAnswer, BestAnswer, Chosen, Decision, NodeState, Peer, Problem, RewardOutcome
-from byzmab.node.calls import Answer, Call
+from byzmab.node.calls import Answer, Call, Context
 
 AGAIN = frozenset({0, 408, 429, 502, 503, 504})  # answers after which asking again may help
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds; doubled with every try
@@ -103,13 +103,13 @@ class Client:
         """Close the connections."""
         self._http.close()
 
-    def select(self, event_id: str | None = None) -> Decision:
-        """The arm to pull; the same event has the same arm."""
-        return self._ask(calls.select(event_id))
+    def select(self, event_id: str | None = None, context: Context = None) -> Decision:
+        """The arm to pull, at a context where there are any; the same event has the same arm."""
+        return self._ask(calls.select(event_id, context))
 
-    def select_many(self, events: int | Iterable[str]) -> list[Chosen]:
-        """The arms to pull for so many new events, or for those of these names, in their order."""
-        return self._ask(calls.selects(events)).decisions
+    def select_many(self, events: int | Iterable[str], contexts: Iterable[Context] | None = None) -> list[Chosen]:
+        """The arms to pull for so many new events, or for those of these names, in their order; each at its context."""
+        return self._ask(calls.selects(events, contexts)).decisions
 
     def reward(self, event_id: str, value: float) -> None:
         """Tell the reward, in [0, 1], of an event."""
@@ -185,13 +185,13 @@ class AsyncClient:
         """Close the connections."""
         await self._http.aclose()
 
-    async def select(self, event_id: str | None = None) -> Decision:
-        """The arm to pull; the same event has the same arm."""
-        return await self._ask(calls.select(event_id))
+    async def select(self, event_id: str | None = None, context: Context = None) -> Decision:
+        """The arm to pull, at a context where there are any; the same event has the same arm."""
+        return await self._ask(calls.select(event_id, context))
 
-    async def select_many(self, events: int | Iterable[str]) -> list[Chosen]:
-        """The arms to pull for so many new events, or for those of these names, in their order."""
-        return (await self._ask(calls.selects(events))).decisions
+    async def select_many(self, events: int | Iterable[str], contexts: Iterable[Context] | None = None) -> list[Chosen]:
+        """The arms to pull for so many new events, or for those of these names, in their order; each at its context."""
+        return (await self._ask(calls.selects(events, contexts))).decisions
 
     async def reward(self, event_id: str, value: float) -> None:
         """Tell the reward, in [0, 1], of an event."""

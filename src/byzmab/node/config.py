@@ -13,17 +13,20 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from byzmab.core import recommended, traffic
-from byzmab.core.agent import Agent
+from byzmab.core.agent import SHARES, VETTING, Agent
+from byzmab.core.contexts.statistics import RIDGE
 from byzmab.core.errors import BadInput, nearest
 from byzmab.core.toml import read_toml, toml_line
 from byzmab.node.identity import public_bytes
+from byzmab.node.packing import bytes_per_arm
 from byzmab.node.transport.base import MOST_BYTES, Link
 from byzmab.node.wire import MOST_ARMS, MOST_LETTERS
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 NAME_RULE = "letters, digits, '.', '_' and '-', at most 64 of them"
-ROOM = MOST_BYTES // 2  # bytes of a frame that arms may take; the rest is for witness marks
-PER_ARM = 24  # bytes that an arm takes in a frame besides its name
+ROOM = MOST_BYTES - 24 * 1024  # bytes of a frame that arms may take; the rest is for header and witness marks
+PER_ARM = 24  # bytes that an arm takes in a frame besides its name and what contexts need
+ALL_REWARDS = "all"
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
@@ -101,7 +104,12 @@ class Config(Strict):
     kappa: float = 1.5
     filter: str = recommended.FILTER
     policy: str = recommended.POLICY
+    tally: str = ALL_REWARDS  # nothing else: to neighbours a count that falls is proof of a lie
     seed: int | None = None  # of ties; if not given, it follows from the key
+    context: int | None = None  # dimensions of the contexts on which rewards depend; if not given, there are none
+    ridge: float = RIDGE  # these three with contexts only
+    shares: str = SHARES
+    vetting: bool = VETTING
     report_every: Seconds = 1.0
     report_growth: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None  # report only once an arm's pulls grew so
     heartbeat: Seconds | None = None  # with it: seconds of quiet after which a report is sent; a third of max_age
@@ -119,8 +127,13 @@ class Config(Strict):
     def __post_init__(self) -> None:
         for what, name in (("name", self.name), ("network", self.network)):
             check_name(what, name)
-        check_arms(self.arms)
-        Agent(self.arms, self.f, self.kappa, self.filter, self.policy, self.seed or 0, self.heard)
+        self.agent(self.seed or 0)
+        check_arms(self.arms, self.context)
+        if self.tally != ALL_REWARDS:
+            raise BadInput(
+                f"tally {self.tally!r} is not what a node does: a count that falls proves a lie to its neighbours; "
+                f"allowed: {ALL_REWARDS}"
+            )
         _check_neighbours(self.neighbours)
         self._check_endpoints()
         if self.default_reward is not None and self.reward_wait is None:
@@ -131,6 +144,11 @@ class Config(Strict):
             raise BadInput(f"heartbeat {self.heartbeat} is not allowed; allowed: less than max_age, {self.max_age}")
         if not is_loopback(self.http.host) and self.http.token_file is None:
             raise BadInput(f"http.host {self.http.host!r} is not loopback and needs http.token_file")
+
+    def agent(self, seed: int) -> Agent:
+        """A new agent of this node, or BadInput."""
+        decides = self.arms, self.f, self.kappa, self.filter, self.policy, seed, self.heard
+        return Agent(*decides, context=self.context, ridge=self.ridge, shares=self.shares, vetting=self.vetting)
 
     @property
     def heard(self) -> int:
@@ -161,15 +179,17 @@ def check_name(what: str, name: str) -> None:
         raise BadInput(f"{what} {name!r} is not allowed; allowed: {NAME_RULE}")
 
 
-def check_arms(arms: tuple[str, ...]) -> None:
-    """BadInput unless these arms can be told in one frame."""
+def check_arms(arms: tuple[str, ...], context: int | None) -> None:
+    """BadInput unless these arms can be told in one frame, with contexts of so many dimensions if there are any."""
     if not 2 <= len(set(arms)) == len(arms) <= MOST_ARMS:
         raise BadInput(f"arms: {len(arms)} names are not allowed; allowed: 2 to {MOST_ARMS} different ones")
     for arm in arms:
         if not 0 < len(arm) <= MOST_LETTERS or not arm.isprintable():
             raise BadInput(f"arms: {arm[:MOST_LETTERS]!r} is not allowed; allowed: 1 to {MOST_LETTERS} printable signs")
-    if sum(len(arm.encode()) + PER_ARM for arm in arms) > ROOM:
-        raise BadInput(f"arms: their names are too long for one report; allowed: {ROOM} bytes with {PER_ARM} for each")
+    each = PER_ARM + (bytes_per_arm(context) if context else 0)
+    if sum(len(arm.encode()) + each for arm in arms) > ROOM:
+        what = f"{len(arms)} with contexts of {context} dimensions are" if context else "their names are"
+        raise BadInput(f"arms: {what} too long for one report; allowed: {ROOM} bytes with {each} for each and its name")
 
 
 def _check_neighbours(neighbours: tuple[Neighbour, ...]) -> None:

@@ -22,11 +22,11 @@ TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 CREATE TABLE arms (
     arm TEXT PRIMARY KEY, place INTEGER NOT NULL, in_use INTEGER NOT NULL,
-    pulls INTEGER NOT NULL, total REAL NOT NULL, pending INTEGER NOT NULL
+    pulls INTEGER NOT NULL, total REAL NOT NULL, pending INTEGER NOT NULL, statistics BLOB
 ) WITHOUT ROWID;
 CREATE TABLE events (
     number INTEGER PRIMARY KEY, event_id TEXT NOT NULL UNIQUE, arm TEXT NOT NULL, round INTEGER NOT NULL,
-    chosen REAL NOT NULL, state INTEGER NOT NULL, value REAL, settled REAL, forced TEXT
+    chosen REAL NOT NULL, state INTEGER NOT NULL, value REAL, settled REAL, forced TEXT, context BLOB
 );
 CREATE INDEX pending ON events (number) WHERE state = 0;
 CREATE TABLE hearings (key TEXT PRIMARY KEY, frame BLOB, heard REAL NOT NULL, counts TEXT NOT NULL) WITHOUT ROWID;
@@ -41,10 +41,11 @@ CREATE TABLE IF NOT EXISTS pardons (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS handovers (key TEXT PRIMARY KEY, frame BLOB NOT NULL) WITHOUT ROWID;
 """  # tables that a file of version 1 may lack
-FORCED = "forced"  # a column of events that a file of version 1 may lack
+ADDED_COLUMNS = {"events": ("forced TEXT", "context BLOB"), "arms": ("statistics BLOB",)}  # and may lack
 ANEW = "bring back an export with byzmab node import, or begin anew on purpose with byzmab node init"
 MOST_ROWS = 64  # of one statement; a power of two
-EVENT = f"event_id, arm, round, chosen, state, value, settled, {FORCED}"
+EVENT = "event_id, arm, round, chosen, state, value, settled, forced, context"
+ARM = "arm, place, in_use, pulls, total, pending, statistics"
 
 
 @contextmanager
@@ -141,12 +142,22 @@ def prepare(connection: sqlite3.Connection, path: Path, network: str, public: st
         if facts.get(name) != mine:
             raise BadInput(f"data file {str(path)!r} belongs to {name} {facts.get(name)}, not {mine}")
     connection.executescript(ADDED)
-    if not _knows_forced(connection):
-        connection.execute(f"ALTER TABLE events ADD COLUMN {FORCED} TEXT")
+    for table, columns in ADDED_COLUMNS.items():
+        known = _columns(connection, table)
+        for column in columns:
+            if column.split()[0] not in known:
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
 
 
-def _knows_forced(connection: sqlite3.Connection) -> bool:
-    return any(row[1] == FORCED for row in connection.execute("PRAGMA table_info(events)"))
+def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
+    return {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+
+
+def _select(connection: sqlite3.Connection, table: str, columns: str) -> str:
+    """How to read some columns of a table; those that a file does not have yet are NULL."""
+    known = _columns(connection, table)
+    found = (name if name in known else f"NULL AS {name}" for name in columns.split(", "))
+    return f"SELECT {', '.join(found)} FROM {table}"
 
 
 def load_state(connection: sqlite3.Connection, events: bool) -> State:
@@ -154,16 +165,14 @@ def load_state(connection: sqlite3.Connection, events: bool) -> State:
     run = connection.execute
     run("BEGIN")
     try:
-        columns = EVENT if _knows_forced(connection) else EVENT.replace(FORCED, "NULL")
+        all_events = f"{_select(connection, 'events', EVENT)} ORDER BY number"
         return State(
             dict(run("SELECT name, value FROM facts")),
             [
                 Arm(arm, index, bool(in_use), *tally)
-                for arm, index, in_use, *tally in run(
-                    "SELECT arm, place, in_use, pulls, total, pending FROM arms ORDER BY place"
-                )
+                for arm, index, in_use, *tally in run(f"{_select(connection, 'arms', ARM)} ORDER BY place")
             ],
-            [event_of(row) for row in run(f"SELECT {columns} FROM events ORDER BY number")] if events else [],
+            [event_of(row) for row in run(all_events)] if events else [],
             [
                 NeighbourRecord(key, frame, heard, msgspec.json.decode(counts, type=dict[str, int]))
                 for key, frame, heard, counts in run("SELECT key, frame, heard, counts FROM hearings")
@@ -192,7 +201,7 @@ def save_state(connection: sqlite3.Connection, state: State) -> None:
         write_facts(connection, state.facts)
         write_arms(connection, state.arms)
         connection.executemany(
-            f"INSERT INTO events ({EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO events ({EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [msgspec.structs.astuple(event) for event in state.events],
         )
         write_neighbours(connection, state.neighbours)
@@ -230,9 +239,7 @@ def write_facts(connection: sqlite3.Connection, facts: dict[str, Any]) -> None:
 def write_arms(connection: sqlite3.Connection, arms: list[Arm]) -> None:
     """Write tallies over older ones."""
     rows = [msgspec.structs.astuple(arm) for arm in arms]
-    write_rows(
-        connection, "INSERT OR REPLACE INTO arms (arm, place, in_use, pulls, total, pending) VALUES {rows}", rows
-    )
+    write_rows(connection, f"INSERT OR REPLACE INTO arms ({ARM}) VALUES {{rows}}", rows)
 
 
 def write_neighbours(connection: sqlite3.Connection, records: list[NeighbourRecord]) -> None:
@@ -263,9 +270,9 @@ def write_handovers(connection: sqlite3.Connection, handovers: list[HandoverReco
 
 def event_of(row: Any) -> Event:
     """The event of a row."""
-    event_id, arm, round, chosen, state, value, settled, forced = row
+    event_id, arm, round, chosen, state, value, settled, forced, context = row
     why = None if forced is None else Forced(forced)
-    return Event(event_id, arm, round, chosen, EventState(state), value, settled, why)
+    return Event(event_id, arm, round, chosen, EventState(state), value, settled, why, context)
 
 
 def _evidence_of(

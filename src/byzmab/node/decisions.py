@@ -6,16 +6,25 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from byzmab.core.agent import FORMAT, Agent
+from byzmab.core.contexts.agent import ContextAgent
+from byzmab.core.contexts.reports import row_of
+from byzmab.core.contexts.statistics import empty_statistics
 from byzmab.core.errors import BadInput
+from byzmab.core.report import Floats
 from byzmab.core.traffic import Forced
 from byzmab.node.config import Config, Traffic, check_arms
+from byzmab.node.packing import NUMBER, pack, unpack
 from byzmab.node.records import Arm, Event, EventState, State, new_event_id
 from byzmab.node.store import NodeStore, StoreTrouble
 
 EVENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
 AT_HAND = 10_000  # events kept in memory; older ones are looked up on the disk
 OVERDUE = 256  # events that expire at once
+
+Context = Sequence[float] | Floats | None  # None where there are no contexts
 
 
 class UnknownEvent(Exception):
@@ -58,14 +67,18 @@ class Decisions:
         if not state.arms:
             self._indices = {arm: index for index, arm in enumerate(config.arms)}
             self._store_arms()
+            if config.context is not None:
+                with store.changing() as batch:
+                    batch.facts["context"] = config.context
 
     @property
     def retired(self) -> list[str]:
         """Arms that were used once and are not now."""
         return [arm for arm in self._indices if arm not in self.agent.arms]
 
-    def select(self, event_id: str | None = None) -> Event:
-        """Choose an arm; the same event has the same arm."""
+    def select(self, event_id: str | None = None, context: Context = None) -> Event:
+        """Choose an arm, at a context where there are any; the same event has the same arm, and its first context."""
+        seen = self.agent.check_context(context)
         if event_id is not None:
             if not EVENT_ID.match(event_id):
                 raise BadInput("event_id is not allowed; allowed: 1 to 128 letters, digits, '.', '_', ':' and '-'")
@@ -74,8 +87,9 @@ class Decisions:
                 return event
         self._check_store()
         time = self.agent.time
-        arm = str(self.agent.select())
-        event = Event(event_id or new_event_id(), arm, time, self._now(), forced=self.agent.forced)
+        arm = str(self.agent.select(seen))
+        at = None if seen is None else seen.astype(NUMBER).tobytes()
+        event = Event(event_id or new_event_id(), arm, time, self._now(), forced=self.agent.forced, context=at)
         self.pending += 1
         with self._store.changing() as batch:
             self._keep_at_hand(batch.number, event)
@@ -102,7 +116,7 @@ class Decisions:
                 raise Conflict(f"event {event_id!r} was rewarded with {event.value}")
             return
         self._check_store()
-        self.agent.reward(event.arm, value)
+        self.agent.reward(event.arm, value, _context_of(event))
         self._settle(event, EventState.REWARDED, float(value))
         self.counts = self.counts._replace(rewards=self.counts.rewards + 1)
 
@@ -116,14 +130,14 @@ class Decisions:
             if default is None:
                 self.agent.give_up(event.arm)
             else:
-                self.agent.reward(event.arm, default)
+                self.agent.reward(event.arm, default, _context_of(event))
             self._settle(event, EventState.EXPIRED, default)
         self.counts = self.counts._replace(expired=self.counts.expired + len(overdue))
         return len(overdue)
 
     def set_arms(self, arms: Sequence[str]) -> None:
         """Use these arms from now on; what is known of the others is kept, should they come back."""
-        check_arms(tuple(arms))
+        check_arms(tuple(arms), self._config.context)
         self._check_store()
         self.agent.set_arms(arms)
         for arm in arms:
@@ -202,8 +216,12 @@ class Decisions:
             raise StoreTrouble(self._store.trouble)
 
     def _tally(self, arm: str) -> Arm:
-        tally = self.agent.tally(arm)
-        return Arm(arm, self._indices[arm], arm in self.agent.arms, tally.pulls, tally.total, tally.pending)
+        tally, statistics = self.agent.tally(arm), None
+        if isinstance(self.agent, ContextAgent):
+            moment, gram = self.agent.statistics(arm)
+            statistics = pack(moment[None], gram[None])
+        numbers = tally.pulls, tally.total, tally.pending, statistics
+        return Arm(arm, self._indices[arm], arm in self.agent.arms, *numbers)
 
     def _store_arms(self) -> None:
         with self._store.changing() as batch:
@@ -214,22 +232,41 @@ class Decisions:
 def _agent(config: Config, seed: int, state: State) -> Agent:
     """The agent of a stored state, with the settings of `config`."""
     if not state.arms:
-        return Agent(config.arms, config.f, config.kappa, config.filter, config.policy, seed, config.heard)
+        return config.agent(seed)
+    if (begun := state.facts.get("context")) != config.context:
+        allowed = f"{begun or 'none'}, with which its data was begun, or another data directory"
+        raise BadInput(f"context {config.context or 'none'} is not allowed; allowed: {allowed}")
     rows = [([arm.arm, arm.pulls, arm.total, arm.pending], arm.in_use) for arm in state.arms]
-    return Agent.from_json(
-        json.dumps(
-            {
-                "format": FORMAT,
-                "f": config.f,
-                "kappa": config.kappa,
-                "filter": config.filter,
-                "policy": config.policy,
-                "seed": seed,
-                "neighbours": config.heard,
-                "time": state.facts["round"],
-                "arms": [row for row, in_use in rows if in_use],
-                "retired": [row for row, in_use in rows if not in_use],
-                "inbox": [],
-            }
-        )
-    )
+    saved = {
+        "format": FORMAT,
+        "f": config.f,
+        "kappa": config.kappa,
+        "filter": config.filter,
+        "policy": config.policy,
+        "seed": seed,
+        "neighbours": config.heard,
+        "time": state.facts["round"],
+        "arms": [row for row, in_use in rows if in_use],
+        "retired": [row for row, in_use in rows if not in_use],
+        "inbox": [],
+    }
+    if config.context is not None:
+        saved |= {"context": config.context, "ridge": config.ridge, "shares": config.shares, "vetting": config.vetting}
+        saved |= {"latest": None, "statistics": [[arm.arm, *_row_of(arm, config).tolist()] for arm in state.arms]}
+    return Agent.from_json(json.dumps(saved))
+
+
+def _row_of(arm: Arm, config: Config) -> Floats:
+    """The row of statistics of a stored arm."""
+    d = config.context or 0
+    if not arm.pulls or arm.statistics is None:
+        return np.asarray(empty_statistics(1, d, config.ridge)[0])
+    try:
+        (moment,), (gram,) = unpack(arm.statistics, d)
+    except ValueError:
+        raise BadInput(f"statistics of arm {arm.arm!r} in the data are not of {d} dimensions") from None
+    return row_of(arm.pulls, moment, gram, config.ridge)
+
+
+def _context_of(event: Event) -> Floats | None:
+    return None if event.context is None else np.frombuffer(event.context, NUMBER)

@@ -1,8 +1,9 @@
 """Proof that an agent lied: two frames that it signed, and that no honest agent signs both of.
 
 *Equivocation*: one (epoch, seq) with two bodies. An honest node signs each version once, so this is proof.
-*Sequence*: two reports of one epoch that no tally has one after the other, such as pulls that fall. Within an epoch
-tallies only grow, so this is proof, too, whoever received them.
+*Sequence*: two reports of one epoch that no tally has one after the other, such as pulls that fall, or, at contexts, G
+and b that move by more than the new pulls bring. Within an epoch tallies only grow, and contexts keep their dimensions,
+so this is proof, too, whoever received them.
 *Impossible*: the same from one epoch to the next. Only a suspicion: a restored backup looks like one.
 """
 
@@ -13,9 +14,10 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
+from byzmab.core.contexts.reports import ContextReport, check_growth
 from byzmab.core.errors import BadInput
 from byzmab.node.identity import public_bytes
-from byzmab.node.wire import Accepted, Refused, SignedReport, unseal_report
+from byzmab.node.wire import Accepted, AnyReport, Refused, SignedContextReport, SignedReport, unseal_report
 
 TOLERANCE = 1e-9  # of pulls·mean, per pull: what rounding can do
 
@@ -79,10 +81,21 @@ def contradiction(one: Accepted, other: Accepted) -> Contradiction | None:
     return Contradiction(Lie.SEQUENCE, before, after)
 
 
-def impossible_arm(before: SignedReport, after: SignedReport) -> str | None:
+def impossible_arm(before: AnyReport, after: AnyReport) -> str | None:
     """The first arm on which no honest agent sends `after` when it has sent `before`; None if there is none."""
     if after.reset > before.epoch:  # announced: the tallies began anew in between
         return None
+    if isinstance(before, SignedReport) and isinstance(after, SignedReport):
+        return _impossible_tally(before, after)
+    shared = [arm for arm in after.arms if arm in before.arms]
+    if not isinstance(before, SignedContextReport) or not isinstance(after, SignedContextReport):
+        return next(iter(shared), None)
+    if before.dimensions != after.dimensions:
+        return next(iter(shared), None)
+    return _impossible_statistics(before.report, after.report, shared)
+
+
+def _impossible_tally(before: SignedReport, after: SignedReport) -> str | None:
     known = {arm: (count, mean) for arm, count, mean in zip(before.arms, before.pulls, before.means, strict=True)}
     for arm, count, mean in zip(after.arms, after.pulls, after.means, strict=True):
         if arm not in known:
@@ -93,6 +106,22 @@ def impossible_arm(before: SignedReport, after: SignedReport) -> str | None:
         if more < 0 or not -slack <= moved <= more + slack:
             return arm
     return None
+
+
+def _impossible_statistics(before: ContextReport, after: ContextReport, shared: list[str]) -> str | None:
+    for arm in shared:
+        one, other = (_on(report, arm) for report in (before, after))
+        try:
+            check_growth(one, other)
+        except ValueError:  # LinAlgError is one, too
+            return arm
+    return None
+
+
+def _on(report: ContextReport, arm: str) -> ContextReport:
+    """A report on one arm alone."""
+    index = [report.arms.index(arm)]
+    return ContextReport(report.pulls[index], report.moments[index], report.grams[index], (arm,))
 
 
 def explain(evidence: Evidence) -> str:
@@ -107,7 +136,7 @@ def explain(evidence: Evidence) -> str:
     return _explain_proof(evidence, frames, reports) if evidence.kind.proves else _explain_suspicion(evidence, reports)
 
 
-def _explain_proof(evidence: Evidence, frames: tuple[bytes, bytes], reports: list[SignedReport]) -> str:
+def _explain_proof(evidence: Evidence, frames: tuple[bytes, bytes], reports: list[AnyReport]) -> str:
     found = contradiction(*(Accepted(report, frame) for report, frame in zip(reports, frames, strict=True)))
     if found is None or found.kind is not evidence.kind:
         wanted = {
@@ -123,7 +152,7 @@ def _explain_proof(evidence: Evidence, frames: tuple[bytes, bytes], reports: lis
     return f"{evidence.key} signed {numbers}, which no tally of arm {arm!r} has one after the other"
 
 
-def _explain_suspicion(evidence: Evidence, reports: list[SignedReport]) -> str:
+def _explain_suspicion(evidence: Evidence, reports: list[AnyReport]) -> str:
     arm = impossible_arm(*reports) if reports[0].version < reports[1].version else None
     if arm is None:
         raise BadInput("evidence proves nothing: an honest agent can have told the one report after the other")

@@ -45,7 +45,7 @@ def make_fast_path(node: NodeRuntime) -> FastPath:
         rewarded = _REWARD.match(path) if path.startswith("/v1/events/") else None
         try:
             if path == "/v1/select":
-                return FastAnswer(200, _encode(await node.select(_select_request.decode(body).event_id)))
+                return FastAnswer(200, _encode(await node.select(_select_request.decode(body))))
             if path == "/v1/selects":
                 return FastAnswer(200, _encode(await node.selects(_selects_request.decode(body).selects)))
             if path == "/v1/rewards":

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from byzmab.node.evidence import Contradiction, contradiction
-from byzmab.node.wire import Accepted, SignedReport
+from byzmab.node.wire import Accepted, AnyReport
 
 Version = tuple[int, int]  # (epoch, seq)
 TOLD = 256  # reports at hand that a neighbour told us
 SHOWN = 64  # reports at hand that it told others
+MOST_KEPT = 4 * 2**20  # bytes of either, for large reports; but so many are kept as are looked at:
 STEPS = 16  # reports looked at on either side of a new one, until each of its arms was in one of them
 
 
@@ -55,7 +56,7 @@ class History:
                 return found
         return None
 
-    def _around(self, signed: SignedReport, versions: Iterable[Version]) -> Iterator[Accepted]:
+    def _around(self, signed: AnyReport, versions: Iterable[Version]) -> Iterator[Accepted]:
         """The nearest reports that name the arms of another one; one is enough unless arms come and go."""
         missing = set(signed.arms)
         for version in islice(versions, STEPS):
@@ -69,5 +70,5 @@ class History:
 
 def _put(kept: dict[Version, Accepted], accepted: Accepted, most: int) -> None:
     kept[accepted.signed.version] = accepted
-    if len(kept) > most:
+    if len(kept) > most or (len(kept) > STEPS and sum(len(item.frame) for item in kept.values()) > MOST_KEPT):
         del kept[next(iter(kept))]

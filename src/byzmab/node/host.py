@@ -11,12 +11,14 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+from byzmab.core.contexts.reports import ContextReport
 from byzmab.core.report import Report
 from byzmab.core.traffic import Forced
 from byzmab.node.clock import Clock, DeadlineClock
+from byzmab.node.composing import Header, signed_report
 from byzmab.node.config import Config, Neighbour
 from byzmab.node.courier import Courier
-from byzmab.node.decisions import Decisions
+from byzmab.node.decisions import Context, Decisions
 from byzmab.node.evidence import Evidence
 from byzmab.node.identity import Key, public_bytes
 from byzmab.node.membership import Membership
@@ -27,19 +29,18 @@ from byzmab.node.telling import Telling
 from byzmab.node.transport.base import Transport
 from byzmab.node.wire import (
     Accepted,
+    AnyReport,
     Body,
     EvidenceMessage,
     Handover,
-    Header,
     Mark,
     Refusal,
     Refused,
     Request,
-    SignedReport,
+    Signed,
     digest_of,
     seal,
     sender_of,
-    signed_report,
     unseal,
 )
 
@@ -58,7 +59,7 @@ class Choice(NamedTuple):
 
 
 Outgoing = tuple[str, bytes]  # a neighbour's name, and a frame for it
-ReportFor = Callable[["Host", str], Report]  # a liar's report for one neighbour
+ReportFor = Callable[["Host", str], Report | ContextReport]  # a liar's report for one neighbour
 
 
 class Host:
@@ -121,10 +122,10 @@ class Host:
 
     # the application
 
-    def select(self, event_id: str | None = None) -> Choice:
-        """Choose an arm. Acknowledge it when `store.pending` is durable."""
+    def select(self, event_id: str | None = None, context: Context = None) -> Choice:
+        """Choose an arm, at a context where there are any. Acknowledge it when `store.pending` is durable."""
         self.membership.forget_stale()
-        event = self.decisions.select(event_id)
+        event = self.decisions.select(event_id, context)
         return Choice(event.event_id, event.arm, event.round, event.forced)
 
     def reward(self, event_id: str, value: float) -> None:
@@ -144,7 +145,7 @@ class Host:
     # neighbours
 
     @property
-    def heard(self) -> dict[str, SignedReport]:
+    def heard(self) -> dict[str, AnyReport]:
         """The newest report of each neighbour that counts now."""
         neighbours = self.neighbourhood.neighbours
         return {
@@ -257,7 +258,7 @@ class Host:
         """Handle one frame of a neighbour, or raise Refused; return which frames to send to whom."""
         if isinstance(body, Refusal):
             raise Refused(body)
-        if isinstance(body, SignedReport):
+        if isinstance(body, Signed):
             neighbour.seen = max(neighbour.seen, body.version)
         if neighbour.expelled:
             self._accuse(neighbour)
@@ -274,6 +275,8 @@ class Host:
             return []
         if not neighbour.settings.hears:
             raise Refused(Refusal.STRANGER)
+        if body.dimensions != (self.config.context or 0):
+            raise Refused(Refusal.CONTEXT)
         if body.epoch > max(epoch_at(self.clock.wall()), self.own.epoch) + AHEAD:
             raise Refused(Refusal.AHEAD)
         accepted = Accepted(body, frame)
@@ -282,7 +285,7 @@ class Host:
             self.membership.hear(neighbour, accepted)
         return disclosures
 
-    def _frame(self, header: Header, report: Report, marks: list[Mark]) -> bytes:
+    def _frame(self, header: Header, report: Report | ContextReport, marks: list[Mark]) -> bytes:
         frame = seal(self.key, signed_report(header, report, marks))
         self.own.sign((header.epoch, header.seq), digest_of(frame))
         return frame

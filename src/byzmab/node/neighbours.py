@@ -21,12 +21,12 @@ from byzmab.node.records import NeighbourRecord, Pardon
 from byzmab.node.requests import Pauses, Requests, Wanted
 from byzmab.node.wire import (
     Accepted,
+    AnyReport,
     Body,
     EvidenceMessage,
     Mark,
     Refusal,
     Request,
-    SignedReport,
     sender_of,
     unseal_report,
 )
@@ -240,7 +240,7 @@ class Neighbourhood:
                 self.requests.want(name, Wanted(neighbour.public, other), steady)
         return [(name, (accepted.frame,)) for name, digest in witnesses.items() if digest != accepted.digest]
 
-    def _compare_marks(self, witness: NeighbourState, signed: SignedReport, steady: float) -> Disclosures:
+    def _compare_marks(self, witness: NeighbourState, signed: AnyReport, steady: float) -> Disclosures:
         """Compare a witness's marks with what was heard; return the frames that the witness should see."""
         name, disclosures = witness.settings.name, Disclosures()
         for mark in signed.marks:

@@ -12,6 +12,7 @@ import msgspec
 from byzmab.core.errors import BadInput
 from byzmab.core.traffic import Forced
 from byzmab.node.evidence import Evidence
+from byzmab.node.packing import NUMBER
 
 FORMAT = 1  # of an export
 RANDOM_BYTES, DRAWN = 10, 256  # of an event's id, and ids whose random bytes are drawn at once
@@ -36,9 +37,10 @@ class Event(msgspec.Struct):
     value: float | None = None
     settled: float | None = None  # seconds since 1970
     forced: Forced | None = None  # by a floor or a cap of traffic
+    context: bytes | None = None  # at which it was chosen, as numbers of 8 bytes
 
 
-class Arm(msgspec.Struct, frozen=True):
+class Arm(msgspec.Struct, frozen=True, omit_defaults=True):
     """The tally of one arm, and whether it is in use."""
 
     arm: str
@@ -47,6 +49,7 @@ class Arm(msgspec.Struct, frozen=True):
     pulls: int
     total: float
     pending: int
+    statistics: bytes | None = None  # b and G at contexts: see node/packing.py
 
 
 class NeighbourRecord(msgspec.Struct, frozen=True):
@@ -76,7 +79,7 @@ class HandoverRecord(msgspec.Struct, frozen=True):
 class State(msgspec.Struct):
     """All that a node must not forget."""
 
-    facts: dict[str, Any]  # network, key, epoch, reset, round; boot, offset: of the clock for deadlines
+    facts: dict[str, Any]  # network, key, epoch, reset, round; context, if any; boot, offset: of the deadlines' clock
     arms: list[Arm]
     events: list[Event]
     neighbours: list[NeighbourRecord] = msgspec.field(name="hearings")
@@ -127,6 +130,8 @@ def from_json(text: bytes) -> State:
             msgspec.convert(facts[name], int)
         for name in ("network", "key"):
             msgspec.convert(facts[name], str)
+        if any(len(event.context or b"") % NUMBER.itemsize for event in state.events):
+            raise ValueError("a context that is no numbers")
     except (msgspec.MsgspecError, ValueError, KeyError, RecursionError) as error:
         raise BadInput(f"node state is not understood: {error}") from None
     if state.format != FORMAT:

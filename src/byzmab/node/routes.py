@@ -110,8 +110,8 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
 
     @post("/v1/select", status_code=200, responses=_responses(*POSTED))
     async def select(data: SelectRequest | None = None) -> Decision:
-        """Choose an arm. The same event_id gives the same arm."""
-        return await node.select(data.event_id if data is not None else None)
+        """Choose an arm, at a context where there are any. The same event_id gives the same arm."""
+        return await node.select(data if data is not None else SelectRequest())
 
     @post("/v1/selects", status_code=200, responses=_responses(*POSTED))
     async def selects(data: SelectsRequest) -> SelectsAnswer:
@@ -150,7 +150,8 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
     @get("/v1/best", responses=_responses(*ALWAYS, 400))
     async def best(confidence: Confidence = 0.95) -> BestAnswer:
         """The arm that looks best now, how sure that is, and whether it is as sure as asked."""
-        await asyncio.to_thread(believer)  # compiles, where the node decides by another filter
+        if host.config.context is None:
+            await asyncio.to_thread(believer)  # compiles, where the node decides by another filter
         return views.best(host, confidence)
 
     @get("/v1/peers", responses=_responses(*ALWAYS))

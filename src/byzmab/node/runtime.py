@@ -66,18 +66,20 @@ class NodeRuntime:
             await asyncio.gather(*self._tasks, return_exceptions=True)
             await asyncio.to_thread(self.host.close)
 
-    async def select(self, event_id: str | None) -> Decision:
+    async def select(self, asked: SelectRequest) -> Decision:
         """Choose an arm; returns when that is on the disk."""
-        event, arm, round, forced = self.host.select(event_id)
+        event, arm, round, forced = self.host.select(asked.event_id, asked.context)
         decision = Decision(event, arm, round, self._estimates(), forced)
         await self.durable()
         return decision
 
     async def selects(self, selects: Sequence[SelectRequest]) -> SelectsAnswer:
         """Choose many arms, one after the other; returns when all are on the disk."""
+        for item in selects:  # nothing is chosen unless all can be
+            self.host.agent.check_context(item.context)
         chosen = []
         for number, item in enumerate(selects, 1):
-            chosen.append(Chosen(*self.host.select(item.event_id)))
+            chosen.append(Chosen(*self.host.select(item.event_id, item.context)))
             if number % SELECTS == 0:
                 await asyncio.sleep(0)
         answer = SelectsAnswer(chosen, self._estimates())

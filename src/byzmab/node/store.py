@@ -250,9 +250,11 @@ class NodeStore:
 def _apply(connection: sqlite3.Connection, batch: Batch) -> None:
     if batch.chosen:
         rows: list[tuple[Any, ...]] = [
-            (event.event_id, event.arm, event.round, event.chosen, 0, event.forced) for event in batch.chosen
+            (event.event_id, event.arm, event.round, event.chosen, 0, event.forced, event.context)
+            for event in batch.chosen
         ]
-        write_rows(connection, "INSERT INTO events (event_id, arm, round, chosen, state, forced) VALUES {rows}", rows)
+        columns = "event_id, arm, round, chosen, state, forced, context"
+        write_rows(connection, f"INSERT INTO events ({columns}) VALUES {{rows}}", rows)
         newest = connection.execute("SELECT max(number) FROM events").fetchone()[0]
         if newest % PRUNED < len(rows):
             connection.execute("DELETE FROM events WHERE number <= ? AND state > 0", (newest - REMEMBERED,))

@@ -20,6 +20,7 @@ from byzmab.node.api import (
 from byzmab.node.evidence import Evidence
 from byzmab.node.host import Host
 from byzmab.node.neighbours import ACCEPTED, IMPOSSIBLE, REFUSED, NeighbourState
+from byzmab.node.wire import SignedReport
 
 
 def arms(host: Host) -> ArmsAnswer:
@@ -70,6 +71,7 @@ def state(host: Host) -> NodeState:
         arms=_arms(host),
         warnings=host.own.warnings(),
         forced={why: host.decisions.forced[why] for why in Forced},
+        context=config.context,
     )
 
 
@@ -96,7 +98,7 @@ def _peer(summary: PeerSummary, neighbour: NeighbourState) -> Peer:
     return Peer(
         **msgspec.structs.asdict(summary),
         pulls={} if newest is None else dict(zip(newest.arms, newest.pulls, strict=True)),
-        means={} if newest is None else dict(zip(newest.arms, newest.means, strict=True)),
+        means=dict(zip(newest.arms, newest.means, strict=True)) if isinstance(newest, SignedReport) else {},
         evidence=neighbour.evidence,
     )
 

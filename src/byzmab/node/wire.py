@@ -1,21 +1,22 @@
 """What goes over the wire: signed frames, and the checks that a frame must pass before anything believes it.
 
 A frame is signature(64) ‖ body. The signature is of DOMAIN ‖ body, the body exactly as received. A body is msgpack,
-an array that begins with its kind: "word", one agent's report with its header; "exhibit", frames of a third agent
-that two neighbours compare; "ask", which asks for such frames; "handover", by which a key names its successor. The
-header's (epoch, seq) is the report's version.
+an array that begins with its kind: "word", one agent's report with its header; "contexts", the same where rewards
+depend on contexts; "exhibit", frames of a third agent that two neighbours compare; "ask", which asks for such frames;
+"handover", by which a key names its successor. The header's (epoch, seq) is the report's version.
 """
 
 import hashlib
-import math
 from enum import StrEnum
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
+from byzmab.core.contexts.reports import MOST_DIMENSIONS, ContextReport, check_statistics
 from byzmab.core.report import Report
 from byzmab.node.identity import KEY_BYTES, SIGNATURE_BYTES, Key, public_bytes, verify
+from byzmab.node.packing import bytes_per_arm, unpack
 from byzmab.node.transport.base import MOST_BYTES
 
 PROTOCOL = 1
@@ -41,6 +42,7 @@ class Refusal(StrEnum):
     SENDER = "forged sender"
     ARMS = "bad arms"
     NUMBERS = "bad numbers"
+    CONTEXT = "other contexts"
     OLD = "not newer"
     AHEAD = "epoch ahead"
     STRANGER = "not a neighbour"
@@ -65,8 +67,8 @@ class Mark(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=T
     digest: bytes  # of the report's body
 
 
-class SignedReport(msgspec.Struct, array_like=True, frozen=True, tag="word", forbid_unknown_fields=True):
-    """One agent's report with its header and witness marks."""
+class Signed(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True):
+    """One agent's report with its header, of either kind; what it says of the arms, and witness marks, follow."""
 
     protocol: int
     network: str
@@ -77,8 +79,6 @@ class SignedReport(msgspec.Struct, array_like=True, frozen=True, tag="word", for
     reset: int  # the epoch in which the tallies last began anew, 0 for never
     arms: list[str]
     pulls: list[int]
-    means: list[float]
-    marks: list[Mark]
 
     @property
     def version(self) -> tuple[int, int]:
@@ -86,9 +86,36 @@ class SignedReport(msgspec.Struct, array_like=True, frozen=True, tag="word", for
         return self.epoch, self.seq
 
     @property
+    def dimensions(self) -> int:
+        """d of the contexts; 0 where there are none."""
+        return 0
+
+
+class SignedReport(Signed, tag="word", frozen=True):
+    """A report of means."""
+
+    means: list[float]
+    marks: list[Mark]
+
+    @property
     def report(self) -> Report:
         """The report alone."""
         return Report(np.array(self.pulls, np.float64), np.array(self.means, np.float64), tuple(self.arms))
+
+
+class SignedContextReport(Signed, tag="contexts", frozen=True):
+    """A report of statistics at contexts."""
+
+    dimensions: int
+    statistics: bytes  # see node/packing.py
+    marks: list[Mark]
+
+    @property
+    def report(self) -> ContextReport:
+        """The report alone."""
+        return ContextReport(
+            np.array(self.pulls, np.float64), *unpack(self.statistics, self.dimensions), tuple(self.arms)
+        )
 
 
 class EvidenceMessage(msgspec.Struct, array_like=True, frozen=True, tag="exhibit", forbid_unknown_fields=True):
@@ -121,13 +148,14 @@ class Handover(msgspec.Struct, array_like=True, frozen=True, tag="handover", for
     consent: bytes  # the successor's signature
 
 
-Body = SignedReport | EvidenceMessage | Request | Handover
+AnyReport = SignedReport | SignedContextReport
+Body = AnyReport | EvidenceMessage | Request | Handover
 
 
 class Accepted(NamedTuple):
     """A checked report, with the frame that proves who signed it."""
 
-    signed: SignedReport
+    signed: AnyReport
     frame: bytes
 
     @property
@@ -170,8 +198,12 @@ def unseal(frame: bytes, public: bytes, network: str) -> Body:
     except (msgspec.MsgspecError, ValueError, RecursionError):  # ValueError: text that is not UTF-8
         raise Refused(Refusal.MALFORMED) from None
     _check_origin(body, public, network)
-    if isinstance(body, SignedReport):
+    if isinstance(body, Signed):
         _check_report(body)
+        if isinstance(body, SignedContextReport):
+            _check_statistics(body)
+        elif not all(0.0 <= mean <= 1.0 for mean in body.means):  # a mean that is no number fails every comparison
+            raise Refused(Refusal.NUMBERS)
     elif isinstance(body, Handover):
         _check_handover(body)
     elif isinstance(body, Request) and (len(body.about) != KEY_BYTES or len(body.versions) > MOST_ASKED):
@@ -179,10 +211,10 @@ def unseal(frame: bytes, public: bytes, network: str) -> Body:
     return body
 
 
-def unseal_report(frame: bytes, public: bytes, network: str) -> SignedReport:
+def unseal_report(frame: bytes, public: bytes, network: str) -> AnyReport:
     """The report in a frame, or Refused; any other kind of body is malformed."""
     body = unseal(frame, public, network)
-    if not isinstance(body, SignedReport):
+    if not isinstance(body, Signed):
         raise Refused(Refusal.MALFORMED)
     return body
 
@@ -204,15 +236,13 @@ def _check_origin(body: Body, public: bytes, network: str) -> None:
         raise Refused(Refusal.SENDER)
 
 
-def _check_report(report: SignedReport) -> None:
+def _check_report(report: AnyReport) -> None:
     arms = report.arms
-    if not len(arms) == len(report.pulls) == len(report.means) == len(set(arms)) or len(arms) > MOST_ARMS:
+    told = len(report.means) if isinstance(report, SignedReport) else len(arms)
+    if not len(arms) == len(report.pulls) == told == len(set(arms)) or len(arms) > MOST_ARMS:
         raise Refused(Refusal.ARMS)
     if not all(0 < len(arm) <= MOST_LETTERS for arm in arms):
         raise Refused(Refusal.ARMS)
-    # a mean that is no number fails every comparison
-    if not all(0.0 <= mean <= 1.0 for mean in report.means):
-        raise Refused(Refusal.NUMBERS)
     if not all(0 <= count <= MOST_PULLS for count in report.pulls):
         raise Refused(Refusal.NUMBERS)
     counts = [report.epoch, report.seq, report.reset]
@@ -225,6 +255,20 @@ def _check_report(report: SignedReport) -> None:
         len(mark.sender) == KEY_BYTES and len(mark.digest) == DIGEST_BYTES for mark in report.marks
     ):
         raise Refused(Refusal.MALFORMED)
+
+
+def _check_statistics(report: SignedContextReport) -> None:
+    """Refuse statistics that no honest agent has; G is symmetric as it is told."""
+    d = report.dimensions
+    if not 1 <= d <= MOST_DIMENSIONS or len(report.statistics) != len(report.arms) * bytes_per_arm(d):
+        raise Refused(Refusal.NUMBERS)
+    _, moments, grams, _ = report.report
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            for count, moment, gram in zip(report.pulls, moments, grams, strict=True):
+                check_statistics(float(count), gram, moment)
+    except ValueError:  # LinAlgError is one, too
+        raise Refused(Refusal.NUMBERS) from None
 
 
 def _check_handover(body: Handover) -> None:
@@ -251,25 +295,3 @@ def unseal_handover(frame: bytes, public: bytes, network: str) -> Handover:
     if not isinstance(body, Handover):
         raise Refused(Refusal.MALFORMED)
     return body
-
-
-class Header(NamedTuple):
-    """Who signs a report, for which network, and its version (epoch, seq)."""
-
-    network: str
-    sender: bytes
-    epoch: int
-    seq: int
-    time: float
-    reset: int
-
-
-def signed_report(header: Header, report: Report, marks: list[Mark]) -> SignedReport:
-    """A report with header and marks, ready to be sealed; arms without finite numbers are left out."""
-    rows = [
-        (arm, int(min(max(count, 0.0), MOST_PULLS)), mean)
-        for arm, count, mean in zip(report.arms, report.pulls.tolist(), report.means.tolist(), strict=True)
-        if math.isfinite(count) and math.isfinite(mean)
-    ]
-    arms, pulls, means = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
-    return SignedReport(PROTOCOL, *header, arms, pulls, means, marks)

@@ -20,9 +20,10 @@ from byzmab.core.compiler import compiled_noinline
 from byzmab.core.draws import fold, unit
 from byzmab.core.filters.trimmed import average_trimmed
 from byzmab.core.report import Floats, Heard, Integers
-from byzmab.simulation.experiment import PAPER_ARMS, Experiment
+from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.figure import STYLES, dress, new_axes
 from byzmab.simulation.files import save_figure
+from byzmab.simulation.parts import PAPER_ARMS
 from byzmab.simulation.single_run import grid_of
 from byzmab.simulation.statistics import describe
 from byzmab.sweep.store import ResultStore

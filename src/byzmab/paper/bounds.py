@@ -43,12 +43,12 @@ class Bounds:
 
     def summary(self) -> dict[str, Any]:
         """As plain data; agents are numbered from 1."""
-        parts, byzantine = self.experiment.parts, self.experiment.byzantine
+        parts, byzantine = self.experiment.parts, self.experiment.parts.byzantine
         fs = f_of_agents(self.experiment)[byzantine:]
         rates = zip(enough(self.degrees, fs), lower_rate(self.degrees, fs), strict=True)
         agents = [
             {
-                "agent": byzantine + 1 + row,
+                "agent": parts.normal[row] + 1,
                 "neighbours": float(self.degrees[row]),
                 "meets_3f_plus_1": bool(meets),
                 "lower_rate": float(rate),
@@ -95,10 +95,12 @@ def measure(experiment: Experiment, progress: Callable[[int, int], None] | None 
     """
     if experiment.parts.baseline is not None:
         raise BadInput(f"algorithm {experiment.algorithm!r} has no bound here; allowed: resilient")
+    if experiment.parts.contexts is not None:
+        raise BadInput(f"context {experiment.context} has no bound here; allowed: 0")
     check_present(experiment)
     warn_of([experiment], stacklevel=3)
     grid = grid_of(experiment.horizon, experiment.record)
-    byzantine, normal = experiment.byzantine, experiment.parts.agents - experiment.byzantine
+    byzantine, normal = experiment.parts.byzantine, experiment.parts.agents - experiment.parts.byzantine
     shape = experiment.runs, normal, grid.size
     regret, plain, tight = np.empty(shape), np.empty(shape), np.empty(shape[:2])
     ucb1 = np.empty((experiment.runs, grid.size))
@@ -115,7 +117,7 @@ def measure(experiment: Experiment, progress: Callable[[int, int], None] | None 
         told += int(played.state.record["arms_told"])
         edges += int(played.state.record["edges"])
         ucb1[run] = [ucb1_bound(means, int(when)) for when in grid]
-    degrees = experiment.parts.graph.degrees(experiment.parts.agents, byzantine)[byzantine:]
+    degrees = experiment.parts.placed.degrees(experiment.parts.agents, byzantine)[byzantine:]
     plain[:, unproved(experiment)] = tight[:, unproved(experiment)] = np.nan
     per_edge = told / edges if edges > 0 and is_always_same(experiment) else None
     return Bounds(experiment, grid, degrees, regret, plain, tight, ucb1, per_edge, why_no_bound(experiment))
@@ -123,7 +125,7 @@ def measure(experiment: Experiment, progress: Callable[[int, int], None] | None 
 
 def unproved(experiment: Experiment) -> NDArray[np.bool_]:
     """Which normal agents have no upper bound, as an assumption of the theorem fails for them."""
-    normal = slice(experiment.byzantine, None)
+    normal = slice(experiment.parts.byzantine, None)
     if outside_the_model(experiment):
         return np.ones(experiment.parts.agents, np.bool_)[normal]
     if not experiment.parts.filter.trims:  # hears nobody

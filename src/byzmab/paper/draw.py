@@ -1,6 +1,7 @@
 """Drawing: every figure as PNG and PDF fit for a paper, with its data as NetCDF and CSV and its caption."""
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,22 +50,23 @@ def positions(agents: int) -> Any:
     return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
-def edges_of(data: FigureData) -> tuple[int, int, list[tuple[int, int]]]:
-    """Agents, liars and undirected edges of the figure's graph."""
+def edges_of(data: FigureData) -> tuple[int, Sequence[int], list[tuple[int, int]]]:
+    """The number of agents, the liars and the undirected edges of the figure's graph."""
     experiment = next(iter(data.figure.experiments.values()))
     graph = experiment.parts.graph
     assert isinstance(graph, Given), "only a graph given edge by edge can be drawn"
     pairs = {(min(a, b), max(a, b)) for a, heard in enumerate(graph.listed) for b in heard}
-    return experiment.parts.agents, experiment.byzantine, sorted(pairs)
+    parts = experiment.parts
+    return parts.agents, parts.order[: parts.byzantine], sorted(pairs)
 
 
 def draw_graph(data: FigureData, axes: "Axes") -> None:
     """The graph on a circle; Byzantine agents grey."""
-    agents, byzantine, pairs = edges_of(data)
+    agents, liars, pairs = edges_of(data)
     points = positions(agents)
     for a, b in pairs:
         axes.plot(*points[[a, b]].T, color="#777777", linewidth=1.0, zorder=1)
-    colors = ["#b0b0b0" if agent < byzantine else "white" for agent in range(agents)]
+    colors = ["#b0b0b0" if agent in liars else "white" for agent in range(agents)]
     axes.scatter(points[:, 0], points[:, 1], s=500, c=colors, edgecolors="black", zorder=2)
     for agent, (x, y) in enumerate(points):
         axes.text(x, y, str(agent + 1), ha="center", va="center", zorder=3)

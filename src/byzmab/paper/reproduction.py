@@ -31,11 +31,11 @@ class FigureData:
         """The curves: regret by run and round."""
         if self.figure.kind == "agents":
             (result,) = (result for label, result in self.results.items() if label != SOLO)
-            first, kappas = result.experiment.byzantine + 1, result.experiment.parts.kappas
+            parts = result.experiment.parts
             curves = {}
             for index in range(result.regret_values.shape[1]):
-                kappa = "" if kappas is None else f", kappa={kappas[index]:g}"
-                curves[f"agent {first + index}{kappa}"] = result.regret_values[:, index]
+                kappa = "" if parts.kappas is None else f", kappa={parts.kappas[index]:g}"
+                curves[f"agent {parts.normal[index] + 1}{kappa}"] = result.regret_values[:, index]
             return {**curves, SOLO: self.results[SOLO].network_regret}
         hidden = {*self.figure.counterparts().values()} - {SOLO}  # of other policies: only differences are shown
         return {label: result.network_regret for label, result in self.results.items() if label not in hidden}

@@ -180,12 +180,12 @@ def _whiskers(values: Floats) -> list[float]:
 
 
 def _graph_traces(data: FigureData) -> list[dict[str, Any]]:
-    agents, byzantine, pairs = edges_of(data)
+    agents, liars, pairs = edges_of(data)
     points = positions(agents).round(4).tolist()
     x = [value for a, b in pairs for value in (points[a][0], points[b][0], None)]
     y = [value for a, b in pairs for value in (points[a][1], points[b][1], None)]
-    names = [f"firm {agent + 1}, {'Byzantine' if agent < byzantine else 'honest'}" for agent in range(agents)]
-    colors = ["#b0b0b0" if agent < byzantine else "#ffffff" for agent in range(agents)]
+    names = [f"firm {agent + 1}, {'Byzantine' if agent in liars else 'honest'}" for agent in range(agents)]
+    colors = ["#b0b0b0" if agent in liars else "#ffffff" for agent in range(agents)]
     marker = {"size": 30, "color": colors, "line": {"color": "#000", "width": 1.5}}
     nodes = {
         "text": [str(agent + 1) for agent in range(agents)],

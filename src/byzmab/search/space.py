@@ -67,13 +67,15 @@ class Space:
     def of(cls, experiment: Experiment) -> "Space":
         """The space for an experiment; BadInput where no attack can matter."""
         parts = experiment.parts
-        if experiment.byzantine < 1:
+        if parts.contexts is not None:
+            raise BadInput(f"context {experiment.context} has no crafted attacks to search among; allowed: 0")
+        if parts.byzantine < 1:
             raise BadInput("byzantine 0 leaves nobody to attack; allowed: at least 1")
         if parts.baseline is None and not parts.filter.hears:
             raise BadInput(
                 f"filter {experiment.filter!r} hears nobody, so that no attack matters; allowed: one that does"
             )
-        return cls(f_for(parts.f, parts.agents - 1), parts.agents - experiment.byzantine, experiment.horizon)
+        return cls(f_for(parts.f, parts.agents - 1), parts.agents - experiment.parts.byzantine, experiment.horizon)
 
     def bounds(self, branch: Branch) -> dict[str, tuple[float, float]]:
         """From where to where each coordinate of a branch goes."""

@@ -5,13 +5,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from byzmab.baselines import BASELINES
 from byzmab.core.errors import BadInput
 from byzmab.core.plugins import Plugin
-from byzmab.simulation.experiment import PLUGINS, Absent, Experiment
+from byzmab.rewards import NAME, resolve_rewards
+from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.parts import ALGORITHMS, PLUGINS, Absent
 
-REGISTRIES = {**PLUGINS, "algorithm": BASELINES}  # by setting
-NAMING_FILES = tuple(REGISTRIES)  # settings that may name a file
+REGISTRIES = {**PLUGINS, "algorithm": ALGORITHMS}  # by setting
+NAMING_FILES = tuple(REGISTRIES)  # settings that may name a file of a plug-in; arms may name one of data
 
 
 def recall(settings: Mapping[str, Any], beside: Path) -> Experiment:
@@ -22,6 +23,7 @@ def recall(settings: Mapping[str, Any], beside: Path) -> Experiment:
     found = dict(settings)
     for name in REGISTRIES.keys() & found.keys():
         found[name] = _recalled(name, found[name], beside)
+    found["arms"] = find_beside(beside, found.get("arms", Experiment.arms))
     return Experiment(**found)
 
 
@@ -31,8 +33,9 @@ def _recalled(setting: str, value: Any, beside: Path) -> Any:
         return [_recalled(setting, item, beside) for item in value]
     if not isinstance(value, str) or ":" not in value or value.partition(":")[0] in registry.entries:
         return value
+    here = find_beside(beside, value)
     try:
-        registry.resolve(here := find_beside(beside, value))
+        resolve_rewards(here) if setting == "rewards" else registry.resolve(here)
     except BadInput as error:
         return _placeholder(setting)(value, str(error))
     return here
@@ -65,19 +68,27 @@ def find_beside(path: Path, value: Any) -> Any:
     """A setting that names a file, which is looked for beside another file, then in the current directory."""
     if isinstance(value, list):
         return [find_beside(path, item) for item in value]
-    name, colon, rest = value.partition(":") if isinstance(value, str) else ("", "", "")
-    if name.endswith((".json", ".py")) and (path.parent / name).exists():
-        return f"{path.parent / name}{colon}{rest}"
-    return value
+    before, name, behind = _around_file(value)
+    return f"{before}{path.parent / name}{behind}" if name and (path.parent / name).exists() else value
+
+
+def _around_file(value: Any) -> tuple[str, str, str]:
+    """A text that names a file: what is before it, its name, and what is behind; no name where it names none."""
+    text = value if isinstance(value, str) else ""
+    before = f"{NAME}:" if text.startswith(f"{NAME}:") else ""
+    name, colon, rest = text.removeprefix(before).partition(":")
+    endings = (".csv", ".parquet") if before else (".json", ".npz", ".py", ".csv")
+    return (before, name, colon + rest) if name.endswith(endings) else ("", "", "")
 
 
 def without_folders(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings as they are saved: files by their name alone, wherever they lie on this machine."""
-    return {name: _file_name(value) if name in NAMING_FILES else value for name, value in settings.items()}
+    named = (*NAMING_FILES, "arms")
+    return {name: _file_name(value) if name in named else value for name, value in settings.items()}
 
 
 def _file_name(value: Any) -> Any:
     if isinstance(value, list):
         return [_file_name(item) for item in value]
-    name, colon, rest = value.partition(":") if isinstance(value, str) else ("", "", "")
-    return f"{Path(name).name}{colon}{rest}" if name.endswith((".json", ".py")) else value
+    before, name, behind = _around_file(value)
+    return f"{before}{Path(name).name}{behind}" if name else value

@@ -1,5 +1,6 @@
 """What the paper assumes of an experiment, and what to say where it does not hold."""
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 
@@ -11,7 +12,17 @@ from byzmab.core.recommended import AUTO
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.experiment import Experiment
 
-BASE_MODEL = {"memory": 0, "subset": None, "epoch": 1, "delay": 0}  # of the paper's upper bound
+BASE_MODEL = {
+    "memory": 0,
+    "subset": None,
+    "epoch": 1,
+    "delay": 0,
+    "spread": 0.0,
+    "drift": "none",
+    "tally": "all",
+    "context": 0,
+}  # of the paper's upper bound
+CLIPPED_SHARE = 0.001  # of the agents' means, from which on it is said
 PROVED = (("trimmed", "ucb"), ("solo", "ucb"))  # filters and policies that have it
 
 
@@ -21,6 +32,10 @@ class TooFewNeighbours(UserWarning):
 
 class TooManyLiars(UserWarning):
     """Some normal agent may hear more Byzantine neighbours than f."""
+
+
+class MeansClipped(UserWarning):
+    """Some agents' means would leave [0, 1], and are clipped."""
 
 
 def warn_of(experiments: Sequence[Experiment], stacklevel: int) -> None:
@@ -54,7 +69,7 @@ def too_few_neighbours(experiment: Experiment) -> str | None:
 def expected_heard(experiment: Experiment) -> Floats:
     """How many neighbours' reports each agent has at once, to be expected or exact; remembered ones included."""
     parts = experiment.parts
-    degrees = parts.graph.degrees(parts.agents, experiment.byzantine)
+    degrees = parts.placed.degrees(parts.agents, experiment.parts.byzantine)
     heard = degrees if experiment.subset is None else degrees.clip(max=experiment.subset)
     if _remembers_others(experiment):
         # of whom one may hear, each is heard in a round with equal chance, and remembered for some
@@ -70,7 +85,7 @@ def f_of_agents(experiment: Experiment) -> Integers:
 
 def too_many_liars(experiment: Experiment) -> str | None:
     """One sentence where a normal agent can hear more Byzantine neighbours than f."""
-    if experiment.parts.f >= experiment.byzantine or not _uses_f(experiment):
+    if experiment.parts.f >= experiment.parts.byzantine or not _uses_f(experiment):
         return None
     liars, fs = most_liars(experiment), f_of_agents(experiment)
     over = _normal(experiment, liars > fs)
@@ -78,25 +93,41 @@ def too_many_liars(experiment: Experiment) -> str | None:
         return None
     possible = experiment.parts.graph.random or experiment.subset is not None
     verbs = ("may hear", "may hear") if possible else ("hears", "hear")
-    most = int(liars[experiment.byzantine :].max())
+    normal = slice(experiment.parts.byzantine, None)
+    most = int(liars[normal].max())
     called = f_as_given(experiment.parts.f)
-    called = called if called != AUTO else f"{AUTO}, here {min(fs[agent - 1] for agent in over)},"
+    called = called if called != AUTO else f"{AUTO}, here {fs[normal][liars[normal] > fs[normal]].min()},"
     return (
         f"f = {called} is too small: {_say(over, *verbs)} up to {most} Byzantine neighbours, "
         f"and no guarantee holds: {_list(over)}"
     )
 
 
+def clipped_means(experiment: Experiment) -> str | None:
+    """One sentence where `spread` takes a share of the means out of [0, 1] that matters."""
+    spread, given = experiment.spread, experiment.parts.given
+    if spread == 0.0:
+        return None
+    means = np.array(given.tables) if given.tables else np.linspace(0.0, 1.0, 101)  # drawn ones are uniform
+    share = np.mean(
+        [0.5 * math.erfc(end / spread / math.sqrt(2.0)) for mean in means.flat for end in (mean, 1.0 - mean)]
+    )
+    if 2.0 * share < CLIPPED_SHARE:
+        return None
+    return f"spread {spread:g} takes {200.0 * share:.1f} % of the agents' means out of [0, 1]; they are clipped"
+
+
 CHECKS: dict[type[Warning], Callable[[Experiment], str | None]] = {
     TooManyLiars: too_many_liars,
     TooFewNeighbours: too_few_neighbours,
+    MeansClipped: clipped_means,
 }
 
 
 def most_liars(experiment: Experiment) -> Floats:
     """The most Byzantine agents whose reports each agent can have at once, remembered ones included."""
-    parts, byzantine = experiment.parts, experiment.byzantine
-    ever = parts.graph.most_byzantine(parts.agents, byzantine).astype(float)
+    parts, byzantine = experiment.parts, experiment.parts.byzantine
+    ever = parts.placed.most_byzantine(parts.agents, byzantine).astype(float)
     at_once = ever if experiment.subset is None else ever.clip(max=experiment.subset)
     if not _remembers_others(experiment):
         return at_once
@@ -121,6 +152,8 @@ def outside_the_model(experiment: Experiment) -> str:
     for name, usual in BASE_MODEL.items():
         if getattr(experiment, name) != usual:
             return f"the paper proves it without {name}"
+    if experiment.parts.given.agents or experiment.parts.moves:
+        return "the paper proves it for means that all agents share and that stay as they are"
     if experiment.parts.tell.keeps:
         return "the paper proves it with tell every"
     return ""
@@ -142,7 +175,9 @@ def _remembers_others(experiment: Experiment) -> bool:
 
 def _normal(experiment: Experiment, chosen: NDArray[np.bool_]) -> list[int]:
     """The normal agents that are chosen, numbered from 1."""
-    return [agent + 1 for agent in range(experiment.byzantine, experiment.parts.agents) if chosen[agent]]
+    parts = experiment.parts
+    chosen_normal = chosen[parts.byzantine :]
+    return [number + 1 for number, here in zip(parts.normal, chosen_normal, strict=True) if here]
 
 
 def _say(agents: list[int], one: str, several: str) -> str:

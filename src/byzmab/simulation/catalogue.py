@@ -1,8 +1,8 @@
 """The catalogue: every named part of an experiment, with what it does and the parameters it takes."""
 
-from byzmab.baselines import BASELINES
 from byzmab.core.plugins import Plugin
-from byzmab.simulation.experiment import PLUGINS, RESILIENT
+from byzmab.rewards import NAME, Replay
+from byzmab.simulation.parts import ALGORITHMS, PLUGINS, RESILIENT
 
 Entry = dict[str, str]
 
@@ -15,9 +15,10 @@ def catalogue() -> dict[str, dict[str, Entry]]:
     """Names by kind."""
     kinds = {kind: {name: _entry(entry) for name, entry in PLUGINS[kind].entries.items()} for kind in PLUGINS}
     kinds["graph"]["FILE.json"] = {
-        "about": "A graph in networkx's node-link format, agents numbered from 1.",
+        "about": "A graph in networkx's node-link format, nodes of any name.",
         "parameters": "",
     }
+    kinds["rewards"][NAME] = _entry(Replay)
     kinds["algorithm"] = {RESILIENT: {"about": "The paper's own: the chosen filter and policy.", "parameters": ""}}
-    kinds["algorithm"] |= {name: _entry(entry) for name, entry in BASELINES.entries.items()}
+    kinds["algorithm"] |= {name: _entry(entry) for name, entry in ALGORITHMS.entries.items()}
     return kinds

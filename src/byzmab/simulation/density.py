@@ -24,6 +24,7 @@ def can_be_dense(experiment: Experiment) -> bool:
     parts = experiment.parts
     always_same = not experiment.time_varying and experiment.subset is None and experiment.delay == 0
     always_same &= not parts.tell.keeps or experiment.epoch == 1
+    always_same &= not parts.forgets  # counts that fall are in no order
     one_f = parts.f != FROM_NEIGHBOURS  # as many as a third of all would be no gain
     return always_same and one_f and parts.baseline is None and parts.filter.believe_dense is not None
 
@@ -31,10 +32,10 @@ def can_be_dense(experiment: Experiment) -> bool:
 def is_dense(experiment: Experiment) -> bool:
     """Whether they are: a rule on the experiment alone, so that it is played alike everywhere."""
     parts = experiment.parts
-    normal = parts.agents - experiment.byzantine
+    normal = parts.agents - experiment.parts.byzantine
     if not can_be_dense(experiment) or parts.agents < LEAST_AGENTS or NORMAL_PER_F * parts.f > normal:
         return False
-    missing = parts.agents - degrees_of(parts.graph, parts.agents, experiment.byzantine).min()
+    missing = parts.agents - degrees_of(parts.placed, parts.agents, experiment.parts.byzantine).min()
     return bool(NORMAL_PER_MISSING * missing <= normal)
 
 
@@ -49,7 +50,7 @@ def expected_edges(experiment: Experiment, dense: bool) -> int:
     """How many edges to make room for at first; those on which lies are told, where others need not be listed."""
     parts = experiment.parts
     agents = parts.agents
-    degrees = degrees_of(parts.graph, agents, experiment.byzantine)
+    degrees = degrees_of(parts.placed, agents, experiment.parts.byzantine)
     if dense and not parts.attack.sees_edges:
-        return agents * int(max(experiment.byzantine, 1.1 * (agents - degrees.mean()))) + 16
+        return agents * int(max(experiment.parts.byzantine, 1.1 * (agents - degrees.mean()))) + 16
     return int(1.1 * degrees.sum()) + 16

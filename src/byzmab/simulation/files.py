@@ -12,6 +12,7 @@ from byzmab.core.errors import BadInput, nearest
 from byzmab.core.plugins import FILE_MODULE, Plugin
 from byzmab.core.toml import TomlFile, read_toml, toml_line
 from byzmab.graphs.given import Given, write_graph
+from byzmab.rewards import Replay
 from byzmab.simulation.absent import NAMING_FILES, find_beside, without_folders
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import Result
@@ -44,7 +45,7 @@ def settings_of(
         name = key.replace("-", "_")
         if name not in known:
             raise BadInput(f"{where(key)}: key {key!r} is not known; {nearest(key, known)}")
-        if name in NAMING_FILES:
+        if name in (*NAMING_FILES, "arms"):
             value = find_beside(path, value)
         settings[name] = value
     return settings
@@ -128,11 +129,17 @@ def write_result(result: Result, directory: Path) -> list[Path]:
     copies, changes = copy_sources(experiment, directory)
     changes = {**without_folders(experiment.settings()), **changes}
     files = [*save_figure(result.plot(), directory / "regret"), *copies]
+    for item in experiment.parts.rewards:
+        if isinstance(item, Replay):
+            files.append(_copy(Path(item.source), directory / Path(item.source).name))
     if type(graph) is Given:  # edge by edge, so that the directory needs no other file
         files.append(directory / "graph.json")
         with in_place(files[-1]) as path:
             write_graph(graph, path)
         changes["graph"] = files[-1].name
+    if isinstance(experiment.arms, str) and changes["arms"] != experiment.settings()["arms"]:
+        source, target = (Path(text.partition(":")[0]) for text in (experiment.arms, changes["arms"]))
+        files.append(_copy(source, directory / target))
     files += [directory / "experiment.toml", directory / "result.nc"]
     with in_place(files[-2]) as path:
         path.write_text(to_toml(experiment, **changes), encoding="utf-8")

@@ -22,12 +22,18 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
 
-REPORT_BYTES_PER_ARM = 16  # one count and one mean of eight bytes each, as the paper's remark has it
+NUMBER_BYTES = 8
+REPORT_BYTES_PER_ARM = 2 * NUMBER_BYTES  # one count and one mean, as the paper's remark has it
 
 
 def bytes_of(experiment: Experiment, messages: float, arms_told: float) -> float:
-    """The bytes of some messages with so many arms in them: a baseline's own, or a count and a mean for every arm."""
-    baseline = experiment.parts.baseline
+    """The bytes of some messages with so many arms in them: a baseline's own, or a count and a mean for every arm.
+
+    With contexts every arm is a count, a vector and a symmetric matrix.
+    """
+    baseline, contexts = experiment.parts.baseline, experiment.parts.contexts
+    if contexts is not None:
+        return arms_told * NUMBER_BYTES * (1 + contexts.d + contexts.d * (contexts.d + 1) // 2)
     if baseline is None:
         return arms_told * REPORT_BYTES_PER_ARM
     return messages * baseline.message_bytes(experiment.parts.arms)
@@ -75,7 +81,8 @@ class Result:
         """Everything with labelled dimensions; agents, arms and thirds are numbered from 1."""
         import xarray
 
-        byzantine, graph = self.experiment.byzantine, self.experiment.parts.graph
+        graph, normal = self.experiment.parts.graph, self.experiment.parts.normal
+        labels = graph.labels if isinstance(graph, Given) else ()
         return xarray.Dataset(
             {
                 "regret": (("run", "agent", "round"), self.regret_values),
@@ -86,7 +93,8 @@ class Result:
             },
             {
                 "run": self.first + np.arange(self.experiment.runs),
-                "agent": np.arange(byzantine + 1, self.experiment.parts.agents + 1),
+                "agent": np.array(normal) + 1,
+                **({"label": ("agent", [labels[number] for number in normal])} if labels else {}),
                 "round": self.rounds,
                 "third": np.arange(1, 4),
                 "arm": np.arange(1, self.experiment.parts.arms + 1),
@@ -94,6 +102,7 @@ class Result:
             {
                 "experiment": json.dumps(without_folders(self.experiment.settings())),
                 "edges": json.dumps(graph.listed if type(graph) is Given else None),
+                "labels": json.dumps(labels),
                 "seconds": self.seconds,
             },
         )
@@ -160,6 +169,7 @@ class Result:
             with xarray.open_dataset(path, engine="h5netcdf") as data:
                 data.load()
             settings, edges = (json.loads(data.attrs[name]) for name in ("experiment", "edges"))
+            labels = json.loads(data.attrs.get("labels", "[]"))  # version 0.1 had none
             if "arms_told" not in data:  # of version 0.1, when every report was on all arms
                 data["arms_told"] = data["messages"] * data.sizes["arm"]
             arrays = [data[name].values for name in ("round", "regret", "pulls", "messages", "arms_told", "mean")]
@@ -167,7 +177,7 @@ class Result:
         except (OSError, KeyError, ValueError, TypeError) as error:
             raise BadInput(f"result file {str(path)!r} cannot be read: {error}") from None
         if edges is not None:  # kept in the file, so that it needs no other
-            settings["graph"] = Given(tuple(map(tuple, edges)), settings["graph"])
+            settings["graph"] = Given(tuple(map(tuple, edges)), settings["graph"], tuple(labels))
         try:
             experiment = recall(settings, Path(path))
         except TypeError as error:  # settings that another version knew

@@ -14,7 +14,9 @@ from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.absent import check_present
 from byzmab.simulation.assumptions import warn_of
-from byzmab.simulation.experiment import DEFAULT_AGENTS, PAPER_ARMS, Experiment
+from byzmab.simulation.context_run import ContextRun, context_bytes
+from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.parts import DEFAULT_AGENTS, PAPER_ARMS
 from byzmab.simulation.progress import wanted_bar
 from byzmab.simulation.result import Result
 from byzmab.simulation.single_run import Run, bytes_of, grid_of
@@ -39,9 +41,14 @@ class Outcome(NamedTuple):
     means: Floats  # arms: μ
 
 
+def run_of(experiment: Experiment, run: int) -> Run:
+    """A run of an experiment, set up; with contexts or without."""
+    return Run(experiment, run) if experiment.parts.contexts is None else ContextRun(experiment, run)
+
+
 def play_run(experiment: Experiment, run: int, watch: Watch | None = None) -> Outcome:
     """Play one run, block by block; `watch` is told the run and how far it is, and may raise to end it."""
-    played = Run(experiment, run)
+    played = run_of(experiment, run)
     state = played.state
     rounds, done = 16, 0
     while done < experiment.horizon:
@@ -65,7 +72,7 @@ def play_runs(experiment: Experiment, first: int, end: int, watch: Watch | None 
 
 def prepare(experiment: Experiment) -> None:
     """Compile, or load, all that an experiment needs, by playing one round of it."""
-    Run(experiment, 0).advance(1)
+    run_of(experiment, 0).advance(1)
 
 
 def check_workers(workers: int | None) -> None:
@@ -124,7 +131,7 @@ def _telling(playing: Iterable[tuple[list[Any], int]], progress: Progress | None
 def _gather(experiment: Experiment, outcomes: Iterable[Outcome], began: float, first: int) -> Result:
     """The result of runs, counted from `first`, that come in any order."""
     parts = experiment.parts
-    shape = experiment.runs, parts.agents - experiment.byzantine
+    shape = experiment.runs, parts.agents - experiment.parts.byzantine
     rounds = grid_of(experiment.horizon, experiment.record)
     regret = np.empty((*shape, rounds.size))
     pulls = np.empty((*shape, 3, parts.arms), np.int32)
@@ -140,7 +147,8 @@ def _gather(experiment: Experiment, outcomes: Iterable[Outcome], began: float, f
 
 def workers_that_fit(experiment: Experiment) -> int:
     """The number of cores, or fewer where runs are so large that they would crowd the memory."""
-    need, there = bytes_of(experiment), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    need = bytes_of(experiment) + (0 if experiment.parts.contexts is None else context_bytes(experiment))
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     kept = _bytes_kept(experiment)
     for what, size, settings in (("a run", need, PER_RUN), ("all runs together", kept, FOR_ALL)):
         if size > 0.8 * there:
@@ -154,8 +162,8 @@ def workers_that_fit(experiment: Experiment) -> int:
 
 def _bytes_kept(experiment: Experiment) -> int:
     """What is kept of all runs until the end."""
-    grid = min(experiment.record, experiment.horizon)
-    return experiment.runs * (experiment.parts.agents - experiment.byzantine) * (8 * grid + 12 * experiment.parts.arms)
+    parts, grid = experiment.parts, min(experiment.record, experiment.horizon)
+    return experiment.runs * (parts.agents - parts.byzantine) * (8 * grid + 12 * parts.arms)
 
 
 def _most_costly(experiment: Experiment, settings: tuple[str, ...]) -> str:

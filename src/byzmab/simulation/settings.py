@@ -1,16 +1,20 @@
 """The settings of an experiment, what they mean, and how they are written as text. Light to import."""
 
+import re
 from typing import Any
 
 from byzmab.core.errors import BadInput
 from byzmab.core.recommended import AUTO
 
-WHOLE = ("agents", "byzantine", "memory", "subset", "epoch", "delay", "horizon", "runs", "seed", "record")
+SWITCHES = ("time_varying", "vetting")
+WHOLE = ("agents", "memory", "subset", "epoch", "delay", "horizon", "runs", "seed", "record", "context")
+NAMES_A_FILE = re.compile(r"\.(csv|json|npz)(:|$)")  # arms, where they are not listed
 
 ABOUT = {
-    "arms": "the arms' means, 0.5,0.45,…, or random:M for M means drawn in every run and sorted decreasingly",
+    "arms": "the arms' means, 0.5,0.45,…, FILE.csv with those of agents or rounds, or random:M, drawn in every run; "
+    "with context also FILE.json with parameters, or FILE.npz with data",
     "agents": "number of agents; 10, or as many as the graph has, if not given",
-    "byzantine": "how many of them lie: agents 1..B",
+    "byzantine": "how many of them lie, agents 1..B, or which ones: 3,5, or 3, for agent 3 alone",
     "f": "upper bound on Byzantine neighbours, or auto: as many as the guarantee allows for them; default: byzantine",
     "kappa": "consistency level in [1, 2): one for all, a list with one per normal agent, or random",
     "graph": "who hears whom: complete, erdos-renyi:q, two-case:4-5 or :binomial, firms, ring:4, star, or FILE.json",
@@ -20,6 +24,9 @@ ABOUT = {
     "memory": "for how many rounds a neighbour's newest report is remembered",
     "policy": "how a belief becomes a choice; see byzmab list",
     "rewards": "what a pull is worth: bernoulli, gaussian:0.1, …, or several, agent by agent in turn; see byzmab list",
+    "spread": "by how much agents differ: standard deviation of their means around the common ones",
+    "drift": "how means change: none, steps:2000, walk:0.002, periodic:5000,0.1; see byzmab list",
+    "tally": "which of one's own rewards count: all, window:2000 for the latest, or forget:0.999 for the old ones less",
     "subset": "hear only so many neighbours in a round, drawn at random; all if not given",
     "epoch": "rounds between two decisions; the arm is kept, and nobody talks, in between",
     "delay": "rounds until a report is heard: 0 or 1",
@@ -29,22 +36,35 @@ ABOUT = {
     "runs": "independent repetitions",
     "seed": "where all randomness comes from",
     "record": "on how many rounds, evenly spread, regret is recorded",
+    "context": "dimensions of the context that an agent sees before every choice; 0: none",
+    "contexts": "how contexts are drawn: alike for all agents, or leaning:s, each agent's to a direction of its own",
+    "ridge": "λ of the ridge regression on contexts, above 0",
+    "shares": "how reports count at a context: equal or information shares of the joint answer, or projection",
+    "vetting": "leave out neighbours whose parameters contradict one's own data",
 }
 
 
 def from_text(name: str, text: str) -> Any:
     """A setting's text, as a flag or a link holds it, as an experiment file would hold it."""
-    if name in ("arms", "kappa") and not text.startswith("random"):
+    if name in ("arms", "kappa") and not text.startswith("random") and not NAMES_A_FILE.search(text):
         numbers = [_number(name, part) for part in text.split(",")]
         return numbers if len(numbers) > 1 else numbers[0]
+    if name == "spread":
+        return _number(name, text)
     if name == "rewards":
         names = _plugins(text)
         return names if len(names) > 1 else text
+    if name == "byzantine" and "," in text:
+        return [int(part) if part.isdecimal() else part for part in text.removesuffix(",").split(",")]
+    if name == "byzantine":
+        return _whole(name, text, "a whole number, or agents with commas behind them")
     if name in WHOLE:
         return _whole(name, text, "a whole number")
     if name == "f" and text != AUTO:
         return _whole(name, text, f"a whole number, or {AUTO}")
-    if name == "time_varying":
+    if name == "ridge":
+        return _number(name, text)
+    if name in SWITCHES:
         return {"true": True, "false": False}.get(text, text)
     return text
 

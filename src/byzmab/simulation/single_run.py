@@ -9,6 +9,7 @@ from byzmab.baselines.base import compiled_loop
 from byzmab.core import draws
 from byzmab.core.compiler import is_ours
 from byzmab.core.errors import BadInput
+from byzmab.core.forgetting import ALL, Forgetting
 from byzmab.core.report import Floats
 from byzmab.engine.believe import believing
 from byzmab.engine.choose import choosing
@@ -16,14 +17,18 @@ from byzmab.engine.deliver import EDGES, INBOXES, LIES
 from byzmab.engine.dense import FLOAT_ROWS, INTEGER_ROWS, SPARE
 from byzmab.engine.draw import drawing
 from byzmab.engine.lie import lying
+from byzmab.engine.move import moving
 from byzmab.engine.pull import first_pulls, kinds_of, pulling
 from byzmab.engine.round import advance, advance_baseline
 from byzmab.engine.state import FAULTS, NetworkState
 from byzmab.engine.tell import NOT_KEPT, PER_EDGE, PER_SENDER
-from byzmab.rewards.base import Rewards, prepared_for
+from byzmab.rewards.base import Rewards
 from byzmab.simulation.density import can_be_dense, expected_edges, is_dense, is_digested
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.true_means import set_means
 
+EVER = ("pulls", "totals", "means")  # of tallies, of which all is counted even where they forget
+PULL = 4  # which of the loops is that of rewards
 LIARS_KAPPA = 1.5  # of Byzantine agents where normal ones have a list
 KEYS = {
     "reward_key": draws.REWARD,
@@ -32,7 +37,7 @@ KEYS = {
     "subset_key": draws.SUBSET,
     "attack_key": draws.ATTACK,
 }
-PARAMETERIZED = ("graph", "attack", "filter", "policy")
+PARAMETERIZED = {"graph": "placed", "attack": "attack", "filter": "filter", "policy": "policy"}  # and their parts
 
 
 def grid_of(horizon: int, record: int) -> Any:
@@ -40,22 +45,14 @@ def grid_of(horizon: int, record: int) -> Any:
     return np.unique(np.linspace(0, horizon, min(record, horizon) + 1).round().astype(np.int64))[1:]
 
 
-def draw_means(experiment: Experiment, run: int) -> Floats:
-    """μ of a run: as given, or drawn and sorted decreasingly."""
-    parts = experiment.parts
-    if parts.means is not None:
-        return np.array(parts.means)
-    return np.sort(_uniforms(experiment, run, draws.ARMS, parts.arms))[::-1].copy()
-
-
 def draw_kappas(experiment: Experiment, run: int) -> Floats:
     """κ of every agent in a run."""
     parts = experiment.parts
     if parts.kappas is None:
-        return 1.0 + _uniforms(experiment, run, draws.KAPPA, parts.agents)
+        return 1.0 + _uniforms(experiment, run, draws.KAPPA, parts.agents)[list(parts.order)]
     listed = not isinstance(experiment.kappa, (int, float))
     liars = LIARS_KAPPA if listed or not parts.kappas else parts.kappas[0]
-    return np.array((liars,) * experiment.byzantine + parts.kappas)
+    return np.array((liars,) * experiment.parts.byzantine + parts.kappas)
 
 
 def _uniforms(experiment: Experiment, run: int, purpose: int, count: int) -> Floats:
@@ -69,7 +66,7 @@ def is_always_same(experiment: Experiment) -> bool:
 
 def expected_lies(experiment: Experiment) -> int:
     """How many reports of liars are heard in a round, to be expected."""
-    return expected_edges(experiment, False) * experiment.byzantine // experiment.parts.agents
+    return expected_edges(experiment, False) * experiment.parts.byzantine // experiment.parts.agents
 
 
 def rows_to_keep(experiment: Experiment) -> int:
@@ -86,23 +83,27 @@ def bytes_of(experiment: Experiment) -> int:
     agents, arms = parts.agents, parts.arms
     dense = is_dense(experiment)
     edges = expected_edges(experiment, dense) + agents
-    lies = expected_lies(experiment) + experiment.byzantine
+    lies = expected_lies(experiment) + experiment.parts.byzantine
     memory = 0 if is_always_same(experiment) else min(experiment.memory, experiment.horizon)
     remembered = 0 if parts.tell.keeps else memory
     rows = agents * (remembered + experiment.delay + 1) + lies * (remembered + 1) + rows_to_keep(experiment)
     lists = (8 if memory else 3) * min(edges * (memory + 1), agents * agents)
     recorded = agents * min(experiment.record, experiment.horizon)
-    return 8 * int(2 * rows * arms + lists + 8 * agents * arms + recorded)
+    tables = len(parts.given.rounds) * (parts.given.agents or 1) * arms + 2 * agents * parts.forgetting.window
+    return 8 * int(2 * rows * arms + lists + 14 * agents * arms + recorded + tables)
 
 
 def loops_of(experiment: Experiment, dense: bool) -> tuple[Any, ...]:
-    """The compiled loops of an experiment: graph, attack, filter and policy or those of a baseline, and rewards."""
+    """The compiled loops of an experiment: graph, attack, filter and policy or those of a baseline, rewards, drift."""
     parts, baseline = experiment.parts, experiment.parts.baseline
     if baseline is None:
-        own = believing(parts.filter, dense, not dense and is_digested(experiment)), choosing(parts.policy)
+        own = (
+            believing(parts.filter, dense, not dense and is_digested(experiment)),
+            choosing(parts.policy, parts.forgets),
+        )
     else:
         own = compiled_loop(baseline.decide), compiled_loop(baseline.update)
-    return drawing(parts.graph), lying(parts.attack, dense), *own, pulling(parts.rewards)
+    return drawing(parts.placed), lying(parts.attack, dense), *own, pulling(parts.rewards), moving(parts.drift)
 
 
 class Run:
@@ -118,15 +119,16 @@ class Run:
         parts, baseline = experiment.parts, experiment.parts.baseline
         self.loops = loops_of(experiment, dense)
         self._compiled: Any = advance if baseline is None else advance_baseline
-        self.state = NetworkState(**_settings(experiment, dense))
+        self.state = NetworkState(**settings_of(experiment, dense))
         self._tells_tallies = baseline is None and int(self.state.record["history"]) == 1
         self._set_inputs(experiment, run)
         self._set_tallies()
+        self._set_forgetting(parts.forgetting)
         if is_digested(experiment):
             self._set_digests()
         self._set_edges(expected_edges(experiment, dense) + parts.agents)
         self._grow_lies(rows_to_keep(experiment) + expected_lies(experiment) + 1)
-        first_pulls(self.state.record, self.loops[-1])
+        first_pulls(self.state.record, self.loops[PULL])
         self._check_fault()
         if baseline is not None:
             self._draw_graph()
@@ -166,31 +168,29 @@ class Run:
         for name, purpose in KEYS.items():
             state.record[name] = draws.key_of(experiment.seed, run, purpose)
         state.record["run"] = run
-        state.set("true_means", draw_means(experiment, run))
+        state.set("numbers", parts.order)
+        set_means(state, experiment, run)
         self._set_rewards(parts.rewards)
         state.set("kappas", draw_kappas(experiment, run))
-        for kind in PARAMETERIZED:
-            state.set(f"{kind}_params", getattr(parts, kind).params)
+        for kind, part in PARAMETERIZED.items():
+            state.set(f"{kind}_params", getattr(parts, part).params)
         state.set(
-            "attack_scratch", np.zeros(parts.attack.scratch_shape(parts.agents, parts.arms, experiment.byzantine))
+            "attack_scratch", np.zeros(parts.attack.scratch_shape(parts.agents, parts.arms, experiment.parts.byzantine))
         )
         state.set("growth", [parts.tell.growth])
         state.set("grid", grid_of(experiment.horizon, experiment.record))
         state.set("third_ends", [experiment.horizon * third // 3 for third in (1, 2, 3)])
 
     def _set_rewards(self, rewards: Sequence[Rewards]) -> None:
-        """Set what rewards are drawn from; they are dealt out to the agents in turn."""
+        """Set how rewards are drawn; they are dealt out to the agents in turn."""
         state, kinds = self.state, kinds_of(rewards)
-        means = state["true_means"]
-        agents, turns = int(state.record["agents"]), len(rewards)
-        in_turn = [rewards[agent % turns] for agent in range(agents)]
-        prepared = np.empty((agents, means.size))
-        for turn, item in enumerate(rewards):
-            prepared[turn::turns] = prepared_for(item, means)
-        state.set("prepared", prepared)
-        state.set("reward_kinds", [kinds[type(item).reward] for item in in_turn])
-        state.set("reward_starts", np.cumsum([0, *(len(item.params) for item in in_turn)]))
-        state.set("reward_params", [number for item in in_turn for number in item.params])
+        turns, params = state["numbers"] % len(rewards), [item.params for item in rewards]
+        bounds = np.cumsum([0, *map(len, params)])
+        state.set("reward_kinds", np.array([kinds[type(item).reward] for item in rewards])[turns])
+        state.set("reward_starts", bounds[turns])
+        state.set("reward_ends", bounds[turns + 1])
+        state.set("reward_params", np.concatenate(params))
+        state.record["reward_params_size"] = bounds[-1]
 
     def _set_tallies(self) -> None:
         """Set the arrays whose size is known; all zero."""
@@ -200,7 +200,7 @@ class Run:
         for name in ("pulls", "means", "totals", "estimates", "weights", "doubts", "reward_keys"):
             state.set(name, np.zeros((agents, arms)))
         state.set("last", np.zeros((history, agents)))
-        for name in ("choices", "policy_keys", "work_pulls", "work_means", "out_degrees"):
+        for name in ("choices", "policy_keys", "work_pulls", "work_means", "out_degrees", "values"):
             state.set(name, np.zeros(agents))
         for name in ("lie_pulls", "lie_means"):
             state.set(name, np.zeros(arms))
@@ -213,6 +213,23 @@ class Run:
             state.set("by_pulls", np.tile(np.arange(agents - normal, agents), (arms, 1)))
             state.set("order_floats", np.zeros((FLOAT_ROWS, agents + SPARE)))
             state.set("order_integers", np.zeros((INTEGER_ROWS, agents + SPARE)))
+
+    def _set_forgetting(self, forgetting: Forgetting) -> None:
+        """Set the arrays of tallies that forget: what is left of them, beside what was ever counted."""
+        state, agents = self.state, int(self.state.record["agents"])
+        state.set("forgetting", [forgetting.factor, 0.0])
+        state.set("past_arms", np.zeros((agents, forgetting.window)))
+        state.set("past_values", np.zeros((agents, forgetting.window)))
+        self._set_ever()
+        if forgetting.kind != ALL:
+            for name in EVER:
+                state.set(f"ever_{name}", np.zeros_like(state[name]))
+
+    def _set_ever(self) -> None:
+        """Let what was ever counted be the tallies themselves, unless these forget."""
+        if self.state.record["forgets"] == ALL:
+            for name in EVER:
+                self.state.alias(f"ever_{name}", name)
 
     def _set_digests(self) -> None:
         """Set the arrays of digested reports; with a limit of 0 pulls, none holds."""
@@ -262,9 +279,10 @@ class Run:
             if self._tells_tallies:
                 state[told][:agents] = state[own]
                 state.set(own, state[told][:agents])
+        self._set_ever()
 
 
-def _settings(experiment: Experiment, dense: bool) -> dict[str, int]:
+def settings_of(experiment: Experiment, dense: bool) -> dict[str, int]:
     """The whole numbers of a state that follow from an experiment."""
     parts = experiment.parts
     agents, arms, baseline = parts.agents, parts.arms, parts.baseline
@@ -274,21 +292,27 @@ def _settings(experiment: Experiment, dense: bool) -> dict[str, int]:
     # the newest report is this round's where everyone is always heard, and none is older than the run
     memory = 0 if always_same else min(experiment.memory, experiment.horizon)
     history = (memory if kept == NOT_KEPT else 0) + experiment.delay + 1
-    scratch = parts.attack.scratch_shape(agents, arms, experiment.byzantine)
+    scratch = parts.attack.scratch_shape(agents, arms, experiment.parts.byzantine)
     return {
         "agents": agents,
         "arms": arms,
         "max_inbox": agents,
-        "byzantine": experiment.byzantine,
+        "byzantine": experiment.parts.byzantine,
         "f": parts.f,
         "consistency": parts.filter.consistency and baseline is None,
         "depends_on": parts.filter.depends_on,
         "epoch": experiment.epoch,
         "delay": experiment.delay,
+        "moves": parts.moves,
+        "forgets": parts.forgetting.kind,
+        "window": parts.forgetting.window,
+        "schedule_size": len(parts.given.rounds),
+        "schedule_rows": parts.given.agents or 1,
+        "drift_params_size": len(parts.drift.params),
         "memory": memory,
         "subset": experiment.subset or 0,
         "time_varying": redrawn,
-        "graph_is_ours": is_ours(type(parts.graph).neighbours.py_func),
+        "graph_is_ours": is_ours(type(parts.placed).neighbours.py_func),
         "hears": parts.filter.hears or baseline is not None,
         "expects": not redrawn and experiment.subset is None,
         "kept": kept,
@@ -301,5 +325,5 @@ def _settings(experiment: Experiment, dense: bool) -> dict[str, int]:
         "grid_size": grid_of(experiment.horizon, experiment.record).size,
         "scratch_rows": scratch[0],
         "scratch_columns": scratch[1],
-        **{f"{kind}_params_size": len(getattr(parts, kind).params) for kind in PARAMETERIZED},
+        **{f"{kind}_params_size": len(getattr(parts, part).params) for kind, part in PARAMETERIZED.items()},
     }

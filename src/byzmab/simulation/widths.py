@@ -19,7 +19,7 @@ class WidthRun(Run):
     def _advance_recording(self, record: Any, until: int, *loops: Any) -> int:
         widths = self.widths
         kept = widths.gaps, widths.largest, widths.tightest
-        draw, lie, believe, choose, pull = loops
-        outcome = advance_recording(record, until, draw, lie, believe, choose, pull, *kept)
+        arguments: tuple[Any, ...] = (*loops, *kept)
+        outcome = advance_recording(record, until, *arguments)
         widths.time = int(record["time"])
         return outcome

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from byzmab.core.compiler import PACKAGE, source_digest
 from byzmab.core.plugins import Plugin, Registry
 from byzmab.graphs import Given
+from byzmab.rewards import Replay
 from byzmab.simulation.absent import REGISTRIES
 from byzmab.simulation.experiment import Experiment
 from byzmab.sweep.fingerprint import Unknowable, fingerprint
@@ -25,9 +26,12 @@ PLAYING = (
     "attacks",
     "graphs",
     "rewards",
+    "drifts",
     "engine",
     "baselines",
-    *(f"simulation/{name}.py" for name in ("density", "experiment", "single_run")),
+    "contexts",
+    *(f"simulation/{name}.py" for name in ("context_run", "context_settings", "density", "experiment", "parts")),
+    *(f"simulation/{name}.py" for name in ("given_means", "single_run", "true_means")),
 )
 ONLY_HERE = "only here"  # a key of identities that hold in this process alone
 PACKAGES = ("byzmab", "numpy", "numba", "llvmlite")
@@ -81,7 +85,11 @@ def _identity(experiment: Experiment, own: Callable[[Plugin], str]) -> dict[str,
 def _contents(plugin: Plugin, registry: Registry, own: Callable[[Plugin], str]) -> str:
     """A plug-in by what it holds, wherever it lies: name and parameters, edges of a graph, what it is made of."""
     if type(plugin) is Given or (isinstance(plugin, Given) and type(plugin) in registry.entries.values()):
-        return f"edges {_digest(repr(plugin.listed).encode())}"
+        held = (plugin.listed, plugin.labels) if plugin.labels else plugin.listed
+        return f"edges {_digest(repr(held).encode())}"
+    if isinstance(plugin, Replay):
+        events = (type(plugin).__name__, plugin.names, plugin.agents, plugin.groups)
+        return f"log {_digest(repr(events).encode())}"
     if type(plugin) in registry.entries.values():
         return registry.name_of(plugin)
     name = f"{type(plugin).__qualname__}:{plugin.to_text()}"

@@ -91,7 +91,9 @@ class LazyRegret(BackendArray):
         """All of one point, at the indices of its runs, agents and rounds."""
         table = np.full(self.shape[-3:], np.nan)
         columns = np.searchsorted(self._rounds, point.rounds)
-        normal = np.arange(point.settings["byzantine"], point.settings["agents"])
+        liars = point.settings["byzantine"]
+        listed = np.array(liars) - 1 if isinstance(liars, list) else np.arange(liars)
+        normal = np.setdiff1d(np.arange(point.settings["agents"]), listed)
         for runs, regret in point.pieces():
             table[np.ix_(runs, normal, columns)] = regret
         return table

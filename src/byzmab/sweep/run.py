@@ -98,10 +98,10 @@ def compile_all(experiments: Sequence[Experiment]) -> None:
 def _kind(experiment: Experiment) -> Hashable:
     """What is equal for experiments that are played by the same compiled functions."""
     parts = experiment.parts
-    plugins = (parts.graph, parts.attack, parts.filter, parts.policy, parts.baseline, *parts.rewards)
+    plugins = (parts.placed, parts.attack, parts.filter, parts.policy, parts.baseline, parts.drift, *parts.rewards)
     drawn = parts.means is None, parts.kappas is None
-    heard = experiment.memory > 0, experiment.subset is None, parts.tell.keeps
-    return *map(type, plugins), is_dense(experiment), *drawn, *heard
+    heard = experiment.memory > 0, experiment.subset is None, parts.tell.keeps, parts.forgetting.kind
+    return *map(type, plugins), is_dense(experiment), *drawn, *heard, parts.contexts is None
 
 
 def _announcement(points: Sequence[Experiment], tasks: Sequence[Task], seconds: float) -> str:

@@ -19,7 +19,8 @@ from byzmab.core.liars import checked_f
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Report
 from byzmab.node.host import Host
-from byzmab.simulation.experiment import MOST
+from byzmab.node.wire import SignedReport
+from byzmab.simulation.parts import MOST
 
 Told = dict[str, tuple[Sequence[Any], Sequence[float], Sequence[float]]]  # by an agent's name: arms, pulls, means
 
@@ -97,6 +98,8 @@ class AttackView:
             np.full(agents, -1),  # unknown: nobody tells which arm it pulled last
             np.array(plan.true_means, np.float64),
             int(np.argmax(plan.true_means)),
+            np.tile(np.array(plan.true_means, np.float64), (agents, 1)),
+            np.full(agents, np.argmax(plan.true_means), np.int64),
             plan.byzantine,
             checked_f(plan.f, MOST),
             np.full(agents, plan.kappa),
@@ -123,7 +126,10 @@ class AttackView:
     def play(self, host: Host) -> None:
         """Look at the world as the host knows it now, and make up the lies of this round."""
         mine = host.agent.report()
-        told: Told = {name: (word.arms, word.pulls, word.means) for name, word in host.heard.items()}
+        heard = [
+            (name, word) for name, word in host.heard.items() if isinstance(word, SignedReport)
+        ]  # no contexts here
+        told: Told = {name: (word.arms, word.pulls, word.means) for name, word in heard}
         told[self.plan.agents[self.me]] = ([*map(str, mine.arms)], mine.pulls.tolist(), mine.means.tolist())
         self.look(told)
         self.make_up(host.seq - 1)  # the first report tells of time 0

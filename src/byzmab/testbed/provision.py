@@ -17,7 +17,8 @@ from byzmab.node.certificates import Authority
 from byzmab.node.config import Config, Http, Links, Neighbour, Tls, write_config
 from byzmab.node.identity import Key
 from byzmab.node.wire import MOST_ARMS
-from byzmab.simulation.experiment import RESILIENT, Experiment
+from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.parts import RESILIENT
 from byzmab.testbed.liar import AttackPlan, write_plan
 
 HOST = "127.0.0.1"
@@ -31,10 +32,14 @@ ONLY = {  # what nodes do, of settings that a simulation can have otherwise
     "time_varying": False,
     "memory": 0,
     "rewards": "bernoulli",
+    "spread": 0.0,
+    "drift": "none",
+    "tally": "all",
     "subset": None,
     "epoch": 1,
     "delay": 0,
     "algorithm": RESILIENT,
+    "context": 0,
 }
 
 
@@ -88,14 +93,14 @@ def provision(experiment: Experiment, directory: Path, options: Options = Option
     base = free_base(parts.agents) if options.base_port is None else options.base_port
     _make_empty(directory)
     members = tuple(
-        Member(i + 1, f"agent-{i + 1}", i < experiment.byzantine, base + i + 1, directory / f"agent-{i + 1}")
+        Member(i + 1, f"agent-{i + 1}", i < experiment.parts.byzantine, base + i + 1, directory / f"agent-{i + 1}")
         for i in range(parts.agents)
     )
     plan = AttackPlan(
         attack=settings["attack"],
-        byzantine=experiment.byzantine,
+        byzantine=experiment.parts.byzantine,
         agents=tuple(member.name for member in members),
-        graph=draw_graph(parts.graph, parts.agents, experiment.byzantine, experiment.seed),
+        graph=draw_graph(parts.graph, parts.agents, experiment.parts.byzantine, experiment.seed),
         true_means=draw_means(experiment),
         arms=tuple(f"arm-{arm + 1}" for arm in range(parts.arms)),
         f=settings["f"],
@@ -118,6 +123,10 @@ def _check(experiment: Experiment, options: Options) -> None:
         raise BadInput(f"seed {experiment.seed} is not allowed; allowed: 0 to {MOST_SEED - 1}")
     if not isinstance(experiment.kappa, (int, float)):
         raise BadInput(f"kappa {experiment.kappa!r} is not allowed for nodes; allowed: one number in [1, 2) for all")
+    if experiment.parts.given.agents or len(experiment.parts.given.rounds) > 1:
+        raise BadInput("arms of agents or rounds are not what nodes do; allowed: means of all, or random:M")
+    if not isinstance(experiment.byzantine, int):
+        raise BadInput(f"byzantine {experiment.byzantine!r} is not what nodes do; allowed: a number")
     for name, allowed in ONLY.items():
         if getattr(experiment, name) != allowed:
             raise BadInput(f"{name} {getattr(experiment, name)!r} is not what nodes do; allowed: {allowed}")

@@ -77,7 +77,7 @@ def draw_map(standings: Standings, agents: int) -> "Figure":
 def _title(standings: Standings, agents: int) -> str:
     base = standings.field.base
     return (
-        f"{agents} agents, {base.byzantine} of them lie, horizon {base.horizon}, {base.runs} runs\n"
+        f"{agents} agents, {base.parts.byzantine} of them lie, horizon {base.horizon}, {base.runs} runs\n"
         "regret over that of solo, ± standard error; red: worse than alone; framed: the filter's worst case"
     )
 

@@ -10,9 +10,11 @@ from byzmab.core import recommended
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.files import open_experiment
 
+# a chosen few, for which docs/tournament.md has figures: a new plug-in need not be among them
 FILTERS = ("trimmed", "mean", "median", "pooled", "screened", recommended.FILTER)
 POLICIES = ("ucb", "tuned", "kl-ucb", "thompson", recommended.POLICY)
 ATTACKS = ("constant", "gaussian", "adaptive", "extreme", "starve", "mimic", "alie")
+CONTEXT_ATTACKS = ("constant", "flip", "large", "swap", "blind-alie", "stealth", "inflate", "extreme-at", "alie-at")
 GRAPHS = ("complete", "erdos-renyi:0.8", "ring:8", "time-varying erdos-renyi:0.6")
 AGENTS = (10, 20)
 USUAL = {"horizon": 2_000, "runs": 20, "record": 20}  # where nothing else is asked for
@@ -62,5 +64,7 @@ def read_field(file: str | Path | None, changes: Mapping[str, Any]) -> Field:
     shared = {name: value for name, value in changes.items() if name not in Cell._fields}
     usual = {} if file is not None else USUAL
     base = open_experiment(file, {**usual, **shared})
+    if base.context > 0 and "attack" not in chosen:
+        chosen["attack"] = CONTEXT_ATTACKS
     plural = {"filter": "filters", "policy": "policies", "attack": "attacks", "graph": "graphs", "agents": "agents"}
     return Field(base, **{plural[name]: tuple(dict.fromkeys(values)) for name, values in chosen.items()})

@@ -17,8 +17,8 @@ def write_report(standings: Standings, path: Path) -> Path:
     """Write the report."""
     base = standings.field.base
     settings = (
-        f"{len(standings.scores)} matches, {base.runs} runs each, horizon {base.horizon}, {base.byzantine} liars, "
-        f"f = {f_as_given(base.parts.f)}, seed {base.seed}. "
+        f"{len(standings.scores)} matches, {base.runs} runs each, horizon {base.horizon}, "
+        f"{base.parts.byzantine} liars, f = {f_as_given(base.parts.f)}, seed {base.seed}. "
     )
     maps = "".join(_section(standings, agents) for agents in standings.field.agents)
     body = f"""<p>{html.escape(settings + made(standings.seconds))}</p>

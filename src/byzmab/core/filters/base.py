@@ -77,7 +77,7 @@ class Filter(Plugin):
     depends_on: ClassVar[int] = EVERY_ROUND  # which changes matter: one of the constants above
     consistency: ClassVar[bool] = False  # whether step A comes first; some attacks look at it
     hears: ClassVar[bool] = True
-    trims: ClassVar[bool] = True  # whether it drops reports by f, so that f asks for a number of neighbours
+    trims: ClassVar[bool] = True  # whether f says how many reports are set aside: then it asks for neighbours
 
     def __init_subclass__(cls) -> None:
         """A filter that believes otherwise than the one it is derived from has no other function of it."""

@@ -14,7 +14,7 @@ class Fate(StrEnum):
     """What became of one report on one arm."""
 
     KEPT = "kept"  # part of the estimate
-    TRIMMED = "trimmed"  # among the f largest or the f smallest
+    TRIMMED = "trimmed"  # among the f largest or the f smallest: its own mean does not count
     IMPLAUSIBLE = "implausible"  # no honest agent would send it, says `screened`
     INCONSISTENT = "inconsistent"  # fails step A: too few pulls
     UNUSED = "unused"  # there were too few reports to use any, or the filter hears nobody

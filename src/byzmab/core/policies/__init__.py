@@ -6,6 +6,7 @@ from byzmab.core.policies.greedy import Greedy
 from byzmab.core.policies.kl_ucb import KlUcb
 from byzmab.core.policies.softmax import Softmax
 from byzmab.core.policies.thompson import Thompson
+from byzmab.core.policies.thompson_normal import ThompsonNormal
 from byzmab.core.policies.ucb import Tuned, Ucb
 
 __all__ = ["POLICIES", "Policy"]
@@ -19,5 +20,6 @@ POLICIES = Registry(
         "softmax": Softmax,
         "kl-ucb": KlUcb,
         "thompson": Thompson,
+        "thompson-normal": ThompsonNormal,
     },
 )

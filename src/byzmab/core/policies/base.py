@@ -26,6 +26,7 @@ CHOOSE = Contract(
     "an arm, a whole number from 0",
     a_whole_number,
 )
+CHOOSE_RECENT = CHOOSE._replace(arguments={**CHOOSE.arguments, "time": 0.0})
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Policy(Plugin):
 
         choose(belief, time, params, rng) -> arm
 
-    `params` are the policy's fields. It may also say in plain Python, by `explain`, what every arm was worth in that
+    `time` is t, a whole number; where tallies forget it is what is left of t, and that need not be one. `params` are
+    the policy's fields. It may also say in plain Python, by `explain`, what every arm was worth in that
     choice.
     """
 
@@ -50,8 +52,13 @@ class Policy(Plugin):
         """Its compiled function, with what is asked of it."""
         yield "choose", cls.choose, CHOOSE
 
+    @classmethod
+    def functions_if(cls, forgets: bool) -> Iterator[tuple[str, Any, Contract]]:
+        """The same where tallies forget, or do not."""
+        yield "choose", cls.choose, CHOOSE_RECENT if forgets else CHOOSE
+
     @staticmethod
-    def explain(belief: Belief, time: int, params: Floats, rng: Words) -> Floats | None:
+    def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats | None:
         """What every arm is worth to `choose` with the same luck; None where a user's own policy does not tell."""
         return None
 

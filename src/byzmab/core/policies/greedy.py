@@ -8,12 +8,12 @@ from byzmab.core.report import Belief, Floats, Words
 
 
 @compiled
-def greedy(belief: Belief, time: int, params: Floats, rng: Words) -> int:
+def greedy(belief: Belief, time: float, params: Floats, rng: Words) -> int:
     """The arm with the largest estimate."""
     return argmax_at_random(belief.estimates, rng)
 
 
-def explain(belief: Belief, time: int, params: Floats, rng: Words) -> Floats:
+def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats:
     """The estimates themselves."""
     return belief.estimates
 

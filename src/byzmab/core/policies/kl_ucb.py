@@ -59,7 +59,7 @@ def largest_mean(estimate: float, weight: float, log_time: float) -> float:
 
 
 @compiled
-def kl_ucb(belief: Belief, time: int, params: Floats, rng: Words) -> int:
+def kl_ucb(belief: Belief, time: float, params: Floats, rng: Words) -> int:
     """The arm with the largest mean not ruled out, plus doubt.
 
     Arms whose cheap bound lies below the exact index of another are left out of the race.
@@ -83,7 +83,7 @@ def kl_ucb(belief: Belief, time: int, params: Floats, rng: Words) -> int:
     return argmax_at_random(index, rng)
 
 
-def explain(belief: Belief, time: int, params: Floats, rng: Words) -> Floats:
+def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats:
     """The largest mean not ruled out of every arm, those included that cannot win."""
     log_time = params[0] * math.log(max(time, 1))
     means = [largest_mean(min(max(z, 0.0), 1.0), w, log_time) for z, w in zip(*belief[:2], strict=True)]

@@ -30,7 +30,7 @@ def pick_largest(estimates: Floats, taken: Integers, rng: Words) -> int:
 
 
 @compiled
-def softmax(belief: Belief, time: int, params: Floats, rng: Words) -> int:
+def softmax(belief: Belief, time: float, params: Floats, rng: Words) -> int:
     """Take the largest estimates one after the other, ties at random, and draw one of them by softmax."""
     estimates = belief.estimates
     candidates = min(int(params[CANDIDATES]), estimates.size)
@@ -48,7 +48,7 @@ def softmax(belief: Belief, time: int, params: Floats, rng: Words) -> int:
     return int(arms[candidates - 1])
 
 
-def explain(belief: Belief, time: int, params: Floats, rng: Words) -> Floats:
+def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats:
     """The chance of every arm: those tied for the last rank share it."""
     estimates = belief.estimates
     candidates = min(int(params[CANDIDATES]), estimates.size)

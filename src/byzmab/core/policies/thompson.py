@@ -24,12 +24,12 @@ def samples(belief: Belief, params: Floats, rng: Words) -> Floats:
 
 
 @compiled
-def thompson(belief: Belief, time: int, params: Floats, rng: Words) -> int:
+def thompson(belief: Belief, time: float, params: Floats, rng: Words) -> int:
     """The arm with the largest sample."""
     return argmax_at_random(samples(belief, params, rng), rng)
 
 
-def explain(belief: Belief, time: int, params: Floats, rng: Words) -> Floats:
+def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats:
     """The samples that were drawn."""
     return samples(belief, params, rng)
 

@@ -31,18 +31,18 @@ def upper_bound(belief: Belief, width: float, rng: Words) -> int:
 
 
 @compiled
-def width_at(time: int, alpha: float) -> float:
+def width_at(time: float, alpha: float) -> float:
     """α ln t."""
     return alpha * math.log(max(time, 1))
 
 
 @compiled
-def ucb(belief: Belief, time: int, params: Floats, rng: Words) -> int:
+def ucb(belief: Belief, time: float, params: Floats, rng: Words) -> int:
     """The arm with the highest upper confidence bound. Paper: Section 3, decision making."""
     return upper_bound(belief, width_at(time, params[0]), rng)
 
 
-def explain(belief: Belief, time: int, params: Floats, rng: Words) -> Floats:
+def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats:
     """The upper confidence bounds."""
     return upper_bounds(belief, width_at(time, params[0]))
 

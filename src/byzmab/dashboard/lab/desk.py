@@ -9,16 +9,21 @@ from contextlib import aclosing
 from functools import cache
 from typing import Any
 
+from byzmab.attacks import ATTACKS
+from byzmab.baselines import BASELINES
 from byzmab.core.errors import BadInput
-from byzmab.dashboard.lab.events import Event, played
+from byzmab.dashboard.lab.events import Event, Game, played
 from byzmab.dashboard.lab.examples import examples
 from byzmab.dashboard.lab.playing import Playing, announce
+from byzmab.dashboard.lab.regions import Regions, announcement
 from byzmab.dashboard.lab.round_view import step
 from byzmab.dashboard.lab.seats import Seats
 from byzmab.dashboard.lab.setup import Texts, describe, first_view, read_setup, usual
 from byzmab.dashboard.lab.story import story
+from byzmab.graphs import GRAPHS
 from byzmab.simulation.absent import REGISTRIES
 from byzmab.simulation.catalogue import Entry, catalogue
+from byzmab.simulation.parts import RESILIENT
 from byzmab.simulation.settings import ABOUT
 
 
@@ -33,8 +38,12 @@ def menu() -> bytes:
     return json.dumps({**parts, "story": story(), "examples": examples()}).encode()
 
 
+# files are not read for a page, and what needs a context is not for the lab
+OFFERED = {"graph": GRAPHS.entries, "attack": ATTACKS.entries, "algorithm": (RESILIENT, *BASELINES.entries)}
+
+
 def _offered(kind: str, name: str) -> bool:
-    return kind != "graph" or name in REGISTRIES["graph"].entries  # files are not read for a page
+    return name in OFFERED.get(kind, (name,))
 
 
 def _shown(kind: str, name: str, entry: Entry) -> dict[str, Any]:
@@ -70,12 +79,18 @@ class Desk:
     def play(self, game: Playing) -> AsyncGenerator[Event]:
         """The events of a game, whose seat is taken now; Busy if there is none."""
         self._seats.take(game)
-        return self._play(game)
+        return self._play(game, announce(game.experiment))
 
-    async def _play(self, game: Playing) -> AsyncGenerator[Event]:
+    def play_regions(self, liars: int, attack: str) -> AsyncGenerator[Event]:
+        """The events of the page of contexts; its seat is taken now. BadInput or Busy where that cannot be."""
+        game = Regions(liars, attack)
+        self._seats.take(game)
+        return self._play(game, announcement())
+
+    async def _play(self, game: Game, about: dict[str, Any]) -> AsyncGenerator[Event]:
         with self._seats.leaving(game):
             try:
-                async with aclosing(played(game, announce(game.experiment))) as events:
+                async with aclosing(played(game, about)) as events:
                     async for event in events:
                         yield event
             finally:

@@ -1,18 +1,30 @@
 """The events of a game, as its page follows them: compiling, begin, a frame per block of rounds, end, or trouble."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from typing import Any
+from collections.abc import AsyncGenerator, Iterator
+from typing import Any, Protocol
 
 from byzmab.core.compiler import watching_compilation
 from byzmab.core.errors import BadInput
-from byzmab.dashboard.lab.playing import Playing
 
 LOOK = 0.25  # seconds between two looks at what is compiled
 Event = tuple[str, dict[str, Any]]
 
 
-async def played(game: Playing, about: dict[str, Any]) -> AsyncGenerator[Event]:
+class Game(Protocol):
+    """What a page can follow."""
+
+    def prepare(self) -> None:
+        """Set it up; what was never used on this machine is compiled here."""
+
+    def updates(self) -> Iterator[dict[str, Any]]:
+        """Play; yield what is new now and then."""
+
+    def stop(self) -> None:
+        """Have `updates` end soon."""
+
+
+async def played(game: Game, about: dict[str, Any]) -> AsyncGenerator[Event]:
     """Play a game in a thread; yield its events."""
     try:
         yield "begin", about
@@ -26,7 +38,7 @@ async def played(game: Playing, about: dict[str, Any]) -> AsyncGenerator[Event]:
         yield "trouble", {"detail": str(error)}
 
 
-async def _prepared(game: Playing) -> AsyncGenerator[Event]:
+async def _prepared(game: Game) -> AsyncGenerator[Event]:
     """Prepare a game; say so whenever something was compiled meanwhile."""
     compiled: list[str] = []
     told = 0

@@ -95,7 +95,7 @@ class Playing:
 
     def _shares(self, runs: Sequence[Run], done: int) -> list[float]:
         """The normal agents' share of pulls by arm so far, over all runs; the first pull of each arm is outside."""
-        pulls = [run.state["pulls"][self.experiment.byzantine :].mean(axis=0) - 1.0 for run in runs]
+        pulls = [run.state["ever_pulls"][self.experiment.parts.byzantine :].mean(axis=0) - 1.0 for run in runs]
         return (np.mean(pulls, axis=0) / done).tolist()  # type: ignore[no-any-return]
 
 
@@ -105,7 +105,7 @@ def announce(experiment: Experiment) -> dict[str, Any]:
     bound = "the paper's upper bound, from the g recorded in the first run"
     return {
         "agents": parts.agents,
-        "byzantine": experiment.byzantine,
+        "byzantine": experiment.parts.byzantine,
         "arms": parts.arms,
         "horizon": experiment.horizon,
         "runs": experiment.runs,

@@ -20,6 +20,7 @@ class RoundView(NamedTuple):
     """All that a round was decided on; agents and arms are numbered from 0."""
 
     time: int  # t: rounds played before it
+    clock: float  # t as filter and policy saw it: what is left of it where tallies forget
     pulls: Floats  # agents × arms: n
     means: Floats  # agents × arms: x̄
     starts: Integers  # agents + 1: where each agent's reports begin
@@ -30,7 +31,7 @@ class RoundView(NamedTuple):
     belief: Belief  # agents × arms
     choices: Integers  # agents
     kappas: Floats  # agents
-    true_means: Floats  # arms: μ
+    true_means: Floats  # agents × arms: μ of each
     policy_keys: Words  # agents
     expected: Integers  # agents: how many neighbours should tell something
 
@@ -44,6 +45,7 @@ def play_round(stage: Run) -> RoundView:
     state = stage.state
     time, agents = int(state.record["time"]), int(state.record["agents"])
     pulls, means = state["pulls"].copy(), state["means"].copy()
+    clock = float(state["forgetting"][1]) if state.record["forgets"] else time
     stage.advance(time + 1)
     told_pulls, told_means = state["told_pulls"].copy(), state["told_means"].copy()
     if state.record["history"] == 1:
@@ -55,6 +57,7 @@ def play_round(stage: Run) -> RoundView:
     )
     return RoundView(
         time,
+        clock,
         pulls,
         means,
         starts,
@@ -65,7 +68,7 @@ def play_round(stage: Run) -> RoundView:
         Belief(*(state[name].copy() for name in ("estimates", "weights", "doubts"))),
         state["choices"].copy(),
         state["kappas"],
-        state["true_means"],
+        state["own_means"].copy(),
         state["policy_keys"],
         np.diff(starts) * int(state.record["expects"]),
     )
@@ -87,7 +90,7 @@ def fates_of(experiment: Experiment, view: RoundView, agent: int) -> list[list[F
             view.told_means[reports, arm],
             f_of(experiment, view, agent),
             float(view.kappas[agent]),
-            view.time,
+            int(view.clock),
             max(0, view.expected[agent] - int((view.told_pulls[reports, arm] > 0.0).sum())),
         )
         for arm in range(parts.arms)
@@ -99,7 +102,7 @@ def index_of(experiment: Experiment, view: RoundView, agent: int) -> Floats | No
     rng = np.array([fold(view.policy_keys[agent], view.time)], np.uint64)
     belief = Belief(*(numbers[agent] for numbers in view.belief))
     policy = experiment.parts.policy
-    return policy.explain(belief, view.time, np.array(policy.params), rng)
+    return policy.explain(belief, view.clock, np.array(policy.params), rng)
 
 
 def believing_everyone(experiment: Experiment, view: RoundView, agent: int) -> dict[str, Any]:
@@ -117,15 +120,15 @@ def believing_everyone(experiment: Experiment, view: RoundView, agent: int) -> d
             float(view.means[agent, arm]),
             0,
             kappa,
-            view.time,
+            int(view.clock),
             0,
             np.array(mine),
         )
         columns.append(EVERYONE.believe(heard))
     belief, policy = Belief(*np.array(columns).T.copy()), experiment.parts.policy
     luck = [np.array([fold(view.policy_keys[agent], view.time)], np.uint64) for _ in range(2)]
-    index = policy.explain(belief, view.time, np.array(policy.params), luck[0])
-    choice = type(policy).choose(belief, view.time, np.array(policy.params), luck[1])
+    index = policy.explain(belief, view.clock, np.array(policy.params), luck[0])
+    choice = type(policy).choose(belief, view.clock, np.array(policy.params), luck[1])
     return {
         "estimates": belief.estimates.tolist(),
         "index": None if index is None else index.tolist(),
@@ -158,7 +161,7 @@ def step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, 
         "run": run,
         "round": view.time + 1,
         "agent": agent,
-        "lies": me < experiment.byzantine,
+        "lies": me < experiment.parts.byzantine,
         "time": view.time,
         "f": f_of(experiment, view, me),
         "kappa": float(view.kappas[me]),
@@ -167,13 +170,13 @@ def step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, 
         "trims": parts.filter.trims,
         "worth": parts.policy.worth,
         "formula": (type(parts.policy).__doc__ or "").partition("\n")[0],
-        "true_means": view.true_means.tolist(),
+        "true_means": view.true_means[me].tolist(),
         "pulls": view.pulls[me].tolist(),
         "means": view.means[me].tolist(),
         "heard": [
             {
                 "agent": int(view.senders[first + report]) + 1,
-                "lies": bool(view.senders[first + report] < experiment.byzantine),
+                "lies": bool(view.senders[first + report] < experiment.parts.byzantine),
                 "age": view.time - int(view.sent[first + report]),
                 "pulls": view.told_pulls[first + report].tolist(),
                 "means": view.told_means[first + report].tolist(),

@@ -1,4 +1,4 @@
-"""The lab's routes: the page, what it offers, and set-ups checked, played and stepped through.
+"""The lab's routes: the page, what it offers, and set-ups checked, played and stepped through; the page of contexts.
 
 Importing the simulator compiles for some ten seconds the first time. So the page is served before: when it first asks
 something, a thread imports the lab's desk, and questions wait for it.
@@ -48,6 +48,13 @@ class Step(Setup, forbid_unknown_fields=True):
     run: int
     round: int
     agent: int
+
+
+class Lies(msgspec.Struct, forbid_unknown_fields=True):
+    """How many agents lie on the page of contexts, and how."""
+
+    liars: int
+    attack: str
 
 
 class SetupProblem(msgspec.Struct):
@@ -159,8 +166,18 @@ def make_app() -> Litestar:
         async with looking:  # one at a time, as a late round takes a whole run
             return await opening.ask(lambda desk: desk.look_into(data.settings, data.run, data.round, data.agent))
 
+    @get("/contexts")
+    async def contexts_page() -> File:
+        return page("contexts.html")
+
+    @post("/contexts/run", status_code=200)
+    async def run_contexts(data: JSONBody[Lies]) -> ServerSentEvent:
+        """Server-sent events, as of `/lab/run`: a `frame` holds the decision regions of three ways."""
+        return ServerSentEvent(_messages((await opening.desk()).play_regions(data.liars, data.attack)))
+
     handlers = {BadInput: _refusal, Busy: _busy, HTTPException: _wrong}
-    return make_site([lab_page, progress, menu, check, run, look_into], handlers)
+    routes = [lab_page, progress, menu, check, run, look_into, contexts_page, run_contexts]
+    return make_site(routes, handlers)
 
 
 async def _messages(events: AsyncGenerator[tuple[str, Mapping[str, Any]]]) -> AsyncIterator[ServerSentEventMessage]:

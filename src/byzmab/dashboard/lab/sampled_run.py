@@ -47,11 +47,11 @@ class SampledRun:
         self.run.advance(until)
         due = len(self.bound) < len(self._grid) and until == self._grid[len(self.bound)]
         if due and isinstance(self.run, WidthRun):
-            self.bound.append(float(self.run.widths.plain()[self.experiment.byzantine :].mean()))
+            self.bound.append(float(self.run.widths.plain()[self.experiment.parts.byzantine :].mean()))
 
     def _count(self, view: RoundView) -> None:
         self.looked += 1
-        for agent in range(self.experiment.byzantine, self.experiment.parts.agents):
+        for agent in range(self.experiment.parts.byzantine, self.experiment.parts.agents):
             for column in fates_of(self.experiment, view, agent):
                 for report, fate in enumerate(column):
                     self.fates[view.senders[view.starts[agent] + report]][fate] += 1
@@ -62,6 +62,6 @@ def sample_rounds(experiment: Experiment) -> frozenset[int]:
     parts, epoch = experiment.parts, experiment.epoch
     if parts.baseline is not None:
         return frozenset()
-    count = EXPLANATIONS // ((parts.agents - experiment.byzantine) * parts.arms)
+    count = EXPLANATIONS // ((parts.agents - experiment.parts.byzantine) * parts.arms)
     spread = np.linspace(0, experiment.horizon - 1, min(max(count, FEWEST), MOST_SAMPLES, experiment.horizon))
     return frozenset((spread.astype(int) // epoch * epoch).tolist())

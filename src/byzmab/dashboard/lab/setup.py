@@ -9,8 +9,9 @@ from byzmab.core.errors import BadInput, unknown
 from byzmab.core.liars import f_as_given
 from byzmab.dashboard.lab.work import check_work, seconds_of
 from byzmab.simulation.assumptions import too_few_neighbours, too_many_liars
-from byzmab.simulation.experiment import PLUGINS, Experiment
+from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.files import to_toml
+from byzmab.simulation.parts import PLUGINS
 from byzmab.simulation.run import COMFORTABLE_BYTES
 from byzmab.simulation.settings import ABOUT, from_text, to_text
 from byzmab.simulation.single_run import bytes_of
@@ -31,8 +32,14 @@ def read_setup(texts: Texts) -> Experiment:
             for item in chosen if isinstance(chosen, list) else [chosen]:
                 _check_registered(name, item)
     settings = {name: from_text(name, text.strip()) for name, text in texts.items()}
+    if str(settings.get("arms", "")).endswith(".csv"):  # nor read a file
+        raise BadInput(f"arms {texts['arms']!r} is not what the lab shows; allowed: means, or random:M; {ELSEWHERE}")
     _check_counts({name: settings[name] for name in MOST if isinstance(settings.get(name), int)})
+    if settings.get("context", 0) != 0:
+        raise BadInput(f"context {settings['context']} is not for the lab; allowed: 0; {ELSEWHERE}")
     experiment = Experiment(**settings)
+    if not isinstance(experiment.byzantine, int):
+        raise BadInput(f"byzantine {texts['byzantine']!r} is not what the lab shows; allowed: a number; {ELSEWHERE}")
     _check_size(experiment)
     return experiment
 
@@ -95,7 +102,7 @@ def describe(experiment: Experiment) -> dict[str, Any]:
         "agents": parts.agents,
         "arms": parts.arms,
         "means": parts.means,
-        "byzantine": experiment.byzantine,
+        "byzantine": experiment.parts.byzantine,
         "f": f_as_given(parts.f),
         "horizon": experiment.horizon,
         "runs": experiment.runs,
@@ -113,5 +120,5 @@ def describe(experiment: Experiment) -> dict[str, Any]:
 def edges_of(experiment: Experiment) -> list[tuple[int, int]]:
     """The edges (teller, hearer), agents numbered from 1, as they are drawn in the first round of the first run."""
     parts = experiment.parts
-    heard = draw_graph(parts.graph, parts.agents, experiment.byzantine, experiment.seed)
+    heard = draw_graph(parts.graph, parts.agents, experiment.parts.byzantine, experiment.seed)
     return [(teller + 1, hearer + 1) for hearer, tellers in enumerate(heard) for teller in tellers]

@@ -49,7 +49,7 @@ def _listening(experiment: Experiment) -> float:
     parts = experiment.parts
     if parts.baseline is None and not parts.filter.hears:
         return 0.0
-    reports = float(degrees_of(parts.graph, parts.agents, experiment.byzantine).mean())
+    reports = float(degrees_of(parts.placed, parts.agents, experiment.parts.byzantine).mean())
     if experiment.subset is not None:
         reports = min(reports, experiment.subset)
     if is_dense(experiment):

@@ -6,7 +6,7 @@ import { drawNetwork, edgesText, toggled } from "./network.js";
 const LABELS = {
   arms: "Means of the arms", agents: "Agents", byzantine: "Liars", f: "f", kappa: "kappa", graph: "Graph", time_varying: "Drawn anew in every round",
   attack: "Attack", filter: "Filter", policy: "Policy", horizon: "Horizon", runs: "Runs", memory: "Memory", subset: "Subset", epoch: "Epoch",
-  delay: "Delay", tell: "Tell", rewards: "Rewards", algorithm: "Algorithm", seed: "Seed", record: "Record",
+  delay: "Delay", tell: "Tell", rewards: "Rewards", spread: "Spread", drift: "Drift", tally: "Tally", algorithm: "Algorithm", seed: "Seed", record: "Record",
 };
 const GROUPS = [
   ["Arms and agents", ["arms wide", "agents third", "byzantine third", "f third"]],
@@ -15,7 +15,7 @@ const GROUPS = [
   ["What agents make of it", ["filter", "policy", "kappa wide"]],
   ["How long", ["horizon", "runs"]],
 ];
-const MORE = ["algorithm", "rewards", "memory", "subset", "epoch", "delay", "tell", "seed", "record"];
+const MORE = ["algorithm", "rewards", "spread", "drift", "tally", "memory", "subset", "epoch", "delay", "tell", "seed", "record"];
 const CHOICES = ["graph", "attack", "filter", "policy", "algorithm"]; // a name, and perhaps parameters behind a colon
 const NUMBERS = ["agents", "byzantine", "horizon", "runs", "memory", "subset", "epoch", "delay", "seed", "record"];
 

@@ -43,8 +43,13 @@ export const lookInto = async (question, signal) => (await post("/lab/step", que
 
 // Play an experiment: `onEvent(name, data)` is called for each server-sent event; aborting the signal cancels it.
 // A quick game has fewer updates, without fates and bound.
-export async function play(settings, onEvent, signal, quick = false) {
-  const answer = await post("/lab/run", { settings, quick }, signal);
+export const play = (settings, onEvent, signal, quick = false) => follow("/lab/run", { settings, quick }, onEvent, signal);
+
+// The same for the page of contexts: so many liars, and how they lie.
+export const playContexts = (lies, onEvent, signal) => follow("/contexts/run", lies, onEvent, signal);
+
+async function follow(path, data, onEvent, signal) {
+  const answer = await post(path, data, signal);
   let ended = false;
   try {
     for await (const [event, data] of events(answer)) {

@@ -1,0 +1,92 @@
+"""Digits as a bandit: ten agents, two of them liars, name handwritten digits, and learn only whether they were right.
+
+    python -m benchmarks.digits --runs 5 --figure digits.png       of 2 × 2 pixels each, d = 17
+    python -m benchmarks.digits --side 8                           all 64 pixels, d = 65: an hour
+
+The data are the ones inside scikit-learn (pip install scikit-learn). The context is (1, pixels of length 1)/√2, the
+arms are the ten names, and the reward is 1 for the right one. Printed is the share of right answers of a normal agent.
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from byzmab import Experiment, simulate
+
+RULES = {
+    "alone: LinUCB": {"filter": "solo"},
+    "sum of statistics": {"algorithm": "lin-sum"},
+    "coordinate-wise trimmed mean": {"algorithm": "lin-trimmed"},
+    "geometric median": {"algorithm": "lin-geometric-median"},
+    "pooled, equal shares, vetted": {"filter": "pooled"},
+}
+ATTACKS = ("none", "flip", "large", "extreme-at", "alie-at")
+
+
+def write_digits(path, side):
+    """Write contexts and means to a file for `--arms`."""
+    from sklearn.datasets import load_digits
+
+    images, labels = load_digits(return_X_y=True)
+    block = 8 // side
+    pixels = images.reshape(-1, side, block, side, block).mean(axis=(2, 4)).reshape(len(images), -1)
+    pixels /= np.linalg.norm(pixels, axis=1, keepdims=True)
+    contexts = np.hstack([np.ones((len(pixels), 1)), pixels]) / np.sqrt(2.0)
+    np.savez(path, contexts=contexts, means=np.eye(10)[labels])
+
+
+def draw(results, path):
+    """The share of right answers over time, one panel for each attack."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3.2 * len(ATTACKS), 3.4), layout="constrained")
+    panels = figure.subplots(1, len(ATTACKS), sharey=True)
+    for panel, attack in zip(panels, ATTACKS, strict=True):
+        for rule in RULES:
+            result = results[rule, attack]
+            wrong = np.diff(result.network_regret.mean(axis=0), prepend=0.0) / np.diff(result.rounds, prepend=0)
+            panel.plot(result.rounds, 1.0 - wrong, label=rule)
+        panel.set(title=attack, xlabel="round", ylim=(0, 1))
+    panels[0].set_ylabel("share of right answers")
+    panels[-1].legend(fontsize=7, loc="lower right")
+    figure.savefig(path, dpi=110)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--horizon", type=int, default=1_000)
+    parser.add_argument("--side", type=int, choices=(4, 8), default=4)
+    parser.add_argument("--data", type=Path, help="a file that was written before; else it is made from scikit-learn")
+    parser.add_argument("--workers", type=int)
+    parser.add_argument("--figure", type=Path)
+    chosen = parser.parse_args()
+    warnings.simplefilter("ignore")
+    with TemporaryDirectory() as folder:
+        data = chosen.data or Path(folder) / "digits.npz"
+        if chosen.data is None:
+            write_digits(data, chosen.side)
+        size = {"runs": chosen.runs, "horizon": chosen.horizon, "record": 20}
+        base = Experiment(context=chosen.side**2 + 1, arms=str(data), policy="tuned", ridge=0.1, **size)
+        results = {}
+        for rule, settings in RULES.items():
+            for attack in ATTACKS:
+                hears = rule != next(iter(RULES))
+                same = results.get((rule, "none"))
+                experiment = base.but(**settings, attack=attack)
+                results[rule, attack] = same if same and not hears else simulate(experiment, workers=chosen.workers)
+            shares = [1.0 - results[rule, attack].summary()["regret"]["mean"] / chosen.horizon for attack in ATTACKS]
+            print(
+                f"{rule:30}",
+                "  ".join(f"{attack} {share:.3f}" for attack, share in zip(ATTACKS, shares, strict=True)),
+                flush=True,
+            )
+    if chosen.figure is not None:
+        draw(results, chosen.figure)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+"""What an attack is that needs contexts."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from byzmab.attacks.base import Attack
+
+
+@dataclass(frozen=True)
+class ContextAttack(Attack):
+    """An attack that needs contexts: it says, for each liar and each of those who hear it, any statistics of every arm.
+
+    It provides `lie_at`, and `start_round_at` where it needs one, as `Attack` describes them.
+    """
+
+    lie: ClassVar[Any] = None

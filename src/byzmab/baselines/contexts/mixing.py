@@ -1,0 +1,57 @@
+"""Nearest-neighbour mixing: everybody's parameters become the mean of those nearest to them, then the trimmed mean.
+
+Allouah et al. 2023: mixing with the n − f nearest makes the trimmed mean as robust as can be.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from byzmab.baselines.contexts.base import ContextBaseline, belief_from, thetas_heard
+from byzmab.baselines.contexts.mean import trimmed_mean
+from byzmab.core.compiler import compiled, compiled_noinline
+from byzmab.core.report import Floats, Words
+from byzmab.core.sorting import sort
+
+
+@compiled_noinline
+def mix_nearest(points: Floats, nearest: int) -> Floats:
+    """Every point as the mean of so many that are nearest to it, itself among them."""
+    count, d = points.shape
+    mixed, distances, ranked = np.zeros((count, d)), np.empty(count), np.empty(count)
+    for point in range(count):
+        for other in range(count):
+            distance = 0.0
+            for a in range(d):
+                distance += (points[other, a] - points[point, a]) ** 2
+            distances[other] = ranked[other] = distance
+        sort(ranked)
+        farthest, tied = ranked[nearest - 1], nearest  # of those as far as the last one, so many are taken
+        for other in range(count):
+            tied -= distances[other] < farthest
+        for other in range(count):
+            if distances[other] < farthest or (distances[other] == farthest and tied > 0):
+                tied -= distances[other] == farthest
+                for a in range(d):
+                    mixed[point, a] += points[other, a] / nearest
+    return mixed
+
+
+@compiled
+def combine(
+    own: Floats, told: Floats, rows: Words, arm: int, x: Floats, f: int, ridge: float, params: Floats, belief: Floats
+) -> None:
+    """The trimmed mean of mixed θ, worth as much as the n − f that are mixed; one's own of 2f or fewer."""
+    thetas = thetas_heard(own, told, rows, arm, x.size)
+    count = thetas.shape[0]
+    if count <= 2 * f:
+        belief_from(thetas[0], 1.0, own, x, belief)
+        return
+    belief_from(trimmed_mean(mix_nearest(thetas, count - f), f), float(count - f), own, x, belief)
+
+
+@dataclass(frozen=True)
+class LinMixing(ContextBaseline):
+    """With contexts: nearest-neighbour mixing of the parameters, then trimmed (Allouah et al. 2023)."""
+
+    combine = staticmethod(combine)

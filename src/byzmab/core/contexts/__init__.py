@@ -1,0 +1,26 @@
+"""Contexts: one agent whose arms' rewards depend on a context x, told before every choice.
+
+The loop is the same: reports → filter → belief (z, w, d) → policy. Only what is reported differs, per arm the
+statistics of a ridge regression, and at x every report becomes a pair (pulls, mean) before the filter.
+
+1. `statistics.py`  own statistics: a table arms × `row_size(d)`, zeros at first, but A⁻¹ (`empty_statistics`);
+                    `observe(own[arm], x, reward, ridge)` counts a pull
+2. `reports.py`     `report_of(own, d, arms)` is what an agent tells; `checked_context_report`, `check_growth` and
+                    `checked_context` refuse what is impossible; `row_of(n, b, G, ridge)` is the row that a report on
+                    an arm becomes when it is heard; `triangle_of`, `matrix_of` make symmetric matrices small
+3. `comparing.py`   how reports compare with one's own statistics; vetting
+4. `shares.py`      reports become pairs at x: equal, information, projection
+5. `believe.py`     `believe_at`: pairs → filter → belief, for all arms of one agent
+6. `decide.py`      `context_decision(filter, policy)` is the one compiled call of a live agent
+7. `decider.py`     keeps the arrays of that call; `agent.py` is what `byzmab.Agent(…, context=d)` gives; `pairs.py`
+                    tells people which pairs the reports became
+
+A live agent keeps `own` and, for reports heard, `told` (rows × arms × numbers) with a version number for every arm of
+both, which it changes with what stands there; the arrays of `scratch_shapes(arms, d, reports)`, zeros at first; and
+calls, as `decide_at` lists them,
+
+    context_decision(filter, policy)(own, own_versions, beliefs, told, versions, rows, x, stamps, factors, terms, work,
+        filter_params, policy_params, rng, ridge, shares, vetting, consistency, f, kappa, time, expected, pick)
+
+New arrays need new scratch, or zeros in `stamps`. An arm without a reward is infinitely attractive, as in `decide`.
+"""

@@ -1,0 +1,160 @@
+"""One agent believes at a context: the loop over its arms that a live agent and the simulator share.
+
+`believe` below is the paper's filter; `specialize` puts the chosen filter's own function in its place.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from byzmab.core.compiler import compiled, compiled_noinline
+from byzmab.core.contexts.comparing import CAPS, compare, vet
+from byzmab.core.contexts.linear import between, dot, solve
+from byzmab.core.contexts.shares import (
+    EQUAL,
+    PROJECTION,
+    OwnPair,
+    equal_shares,
+    factorize_jointly,
+    information_shares,
+    projections,
+)
+from byzmab.core.contexts.statistics import NEUTRAL, inverse_of, theta_of
+from byzmab.core.draws import fold
+from byzmab.core.filters.trimmed import believe  # `specialize` puts the filter's own in its place
+from byzmab.core.report import Belief, Floats, Heard, Words
+
+COMPARED, JOINED = range(2)  # stamps: of what `terms` were made from, and of what `factors` were
+
+
+class Inbox(NamedTuple):
+    """The reports that an agent hears."""
+
+    told: Floats  # rows × arms × numbers: see core/contexts/statistics.py
+    versions: Words  # rows × arms: another number whenever a report on an arm is another
+    rows: Words  # which rows
+
+
+class Reading(NamedTuple):
+    """How reports are read."""
+
+    ridge: float  # λ
+    shares: int  # EQUAL, INFORMATION or PROJECTION
+    vetting: bool
+    consistency: bool  # whether the filter has step A
+    f: int
+    kappa: float
+    time: int
+    expected: int  # how many neighbours should tell something
+
+
+class Scratch(NamedTuple):
+    """What is kept of an agent from decision to decision, so that nothing is solved twice; zeros at first."""
+
+    stamps: Words  # 2 × arms
+    factors: Floats  # arms × d²: the factor of the joint matrix
+    terms: Floats  # arms × 3 × capacity: how reports compare with one's own
+    work: Floats  # 3 × capacity: pairs, and who is left out; capacity is at least the arms and the reports
+
+
+def scratch_shapes(arms: int, d: int, reports: int) -> dict[str, tuple[int, ...]]:
+    """The shapes of a `Scratch` for at most so many reports."""
+    capacity = max(arms, reports, 1)
+    return {"stamps": (2, arms), "factors": (arms, d * d), "terms": (arms, 3, capacity), "work": (3, capacity)}
+
+
+@compiled_noinline
+def stamp_of(own_version: np.uint64, inbox: Inbox, arm: int) -> np.uint64:
+    """A number that is another one whenever anything that was heard on an arm is another."""
+    stamp = fold(own_version, inbox.rows.size)
+    for row in inbox.rows:
+        stamp = fold(stamp ^ np.uint64(row), inbox.versions[row, arm])
+    return stamp
+
+
+@compiled_noinline
+def look_through(
+    own: Floats, own_versions: Words, inbox: Inbox, d: int, reading: Reading, scratch: Scratch
+) -> tuple[int, np.uint64]:
+    """Compare what is new with one's own, then vet; return how many are left out, and a stamp of who is."""
+    count, left_out = inbox.rows.size, scratch.work[2]
+    for arm in range(own.shape[0]):
+        stamp = stamp_of(own_versions[arm], inbox, arm)
+        if scratch.stamps[COMPARED, arm] != stamp:
+            compare(own[arm], inbox.told, inbox.rows, arm, d, scratch.terms[arm])
+            scratch.stamps[COMPARED, arm] = stamp
+    out, who = 0, np.uint64(0)
+    for entry in range(count):
+        left_out[entry] = 0.0
+    if reading.vetting:
+        work = scratch.work[0], scratch.work[1]
+        out = vet(inbox.told, inbox.rows, scratch.terms, reading.time, d, reading.f, left_out, work)
+        for entry in range(count if out > 0 else 0):
+            who = fold(who, entry) if left_out[entry] > 0.0 else who
+    return out, who
+
+
+@compiled_noinline
+def pairs_at(
+    own: Floats, inbox: Inbox, arm: int, x: Floats, reading: Reading, scratch: Scratch, who: np.uint64, v: Floats
+) -> OwnPair:
+    """Turn the reports on an arm into pairs at x, written to `scratch.work`; a solve only if something changed."""
+    left_out, caps, factor = scratch.work[2], scratch.terms[arm, CAPS], scratch.factors[arm]
+    if reading.shares == PROJECTION:
+        return projections(own, inbox.told, inbox.rows, arm, x, reading.ridge, left_out, scratch.work)
+    stamp = scratch.stamps[COMPARED, arm] ^ who
+    if scratch.stamps[JOINED, arm] != stamp:
+        factorize_jointly(own, inbox.told, inbox.rows, arm, x.size, reading.ridge, caps, left_out, factor)
+        scratch.stamps[JOINED, arm] = stamp
+    solve(factor, x, v)
+    if reading.shares == EQUAL:
+        return equal_shares(own, inbox.told, inbox.rows, arm, x, v, caps, left_out, scratch.work)
+    return information_shares(own, inbox.told, inbox.rows, arm, x, v, reading.ridge, caps, left_out, scratch.work)
+
+
+@compiled
+def keep_consistent(pulls: Floats, means: Floats, count: int, kappa: float, own_pulls: float) -> int:
+    """Step A on pairs: move those with κ n_j ≥ n_i to the front; return how many."""
+    kept = 0
+    for pair in range(count):
+        pulls[kept], means[kept] = pulls[pair], means[pair]
+        kept += kappa * pulls[pair] >= own_pulls
+    return kept
+
+
+def believe_at(
+    own: Floats,  # arms × numbers: one's own statistics
+    own_versions: Words,  # arms: another number whenever they are others
+    inbox: Inbox,
+    x: Floats,  # the context
+    reading: Reading,
+    params: Floats,  # the filter's
+    scratch: Scratch,
+    belief: Belief,  # filled in
+) -> bool:
+    """Believe of every arm at a context; return whether these beliefs are numbers with positive weights.
+
+    A filter that stands alone is worth what one knows oneself at x: LinUCB.
+    """
+    sound, d, v = True, x.size, np.empty(x.size)
+    pulls, means = scratch.work[0], scratch.work[1]
+    out, who = look_through(own, own_versions, inbox, d, reading, scratch)
+    f = reading.f - out
+    for arm in range(own.shape[0]):
+        pair = pairs_at(own[arm], inbox, arm, x, reading, scratch, who, v)
+        count, silent = pair.heard, max(0, reading.expected - out - pair.heard)
+        if reading.consistency:
+            count = keep_consistent(pulls, means, count, reading.kappa, pair.pulls)
+        heard = Heard(
+            pulls[:count], means[:count], pair.pulls, pair.mean, f, reading.kappa, reading.time, silent, params
+        )
+        estimate, weight, doubt = believe(heard)
+        if estimate == pair.mean and weight == pair.pulls and doubt == 0.0:
+            estimate = NEUTRAL + dot(x, theta_of(own[arm], d))
+            weight = 1.0 / between(x, inverse_of(own[arm], d), x)
+        elif pair.prior > 0.0:
+            estimate = (weight * estimate + pair.prior_total) / (weight + pair.prior)
+            weight += pair.prior
+        belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = estimate, weight, doubt
+        sound &= weight > 0.0 and estimate + doubt < np.inf
+    return sound

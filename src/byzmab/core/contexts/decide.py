@@ -1,0 +1,91 @@
+"""One live agent decides at a context: believe of every arm, then choose one, in a single compiled call.
+
+`believe_at` and `choose` below are the paper's; `specialize` puts those of the chosen filter and policy in their
+places. The simulator's loop (byzmab.contexts) inlines the same two functions for every agent of a network.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from byzmab.core.compiler import specialize
+from byzmab.core.contexts.believe import Inbox, Reading, Scratch, believe_at
+from byzmab.core.contexts.statistics import NEUTRAL
+from byzmab.core.decide import F1, F2, F3, NO_ARM, UNSOUND, W1
+from byzmab.core.draws import fold
+from byzmab.core.filters.base import Filter
+from byzmab.core.mistakes import check_functions
+from byzmab.core.policies.base import Policy
+from byzmab.core.policies.ucb import ucb as choose  # `specialize` puts the policy's own in its place
+from byzmab.core.report import Belief, Floats, Words
+
+ESTIMATES, WEIGHTS, DOUBTS, PENDING = range(4)  # rows of the beliefs
+
+W2 = types.Array(types.uint64, 2, "C")
+DECIDE_AT = types.int64(
+    *(F2, W1, F2, F3, W2, W1, F1),  # own, beliefs, inbox, context
+    *(W2, F2, F3, F2),  # scratch
+    *(F1, F1, W1),  # parameters, rng
+    *(types.float64, types.int64, types.boolean, types.boolean),  # ridge, shares, vetting, consistency
+    *(types.int64, types.float64, types.int64, types.int64, types.boolean),  # f, kappa, time, expected, pick
+)
+
+
+def decide_at(
+    own: Floats,  # arms × numbers: see core/contexts/statistics.py
+    own_versions: Words,  # arms
+    beliefs: Floats,  # 4 × arms, rows as above; the last is given, the others are filled in
+    told: Floats,  # capacity × arms × numbers
+    versions: Words,  # capacity × arms
+    rows: Words,  # which rows of `told` hold reports
+    x: Floats,  # the context
+    stamps: Words,  # these four: a Scratch
+    factors: Floats,
+    terms: Floats,
+    work: Floats,
+    filter_params: Floats,
+    policy_params: Floats,
+    rng: Words,  # 2: the state of the stream, and the agent's key
+    ridge: float,
+    shares: int,
+    vetting: bool,
+    consistency: bool,
+    f: int,
+    kappa: float,
+    time: int,
+    expected: int,
+    pick: bool,  # whether to choose, or to believe only
+) -> int:
+    """Fill in the agent's beliefs; return the arm it chooses, UNSOUND or NO_ARM, or 0 where it is not to pick."""
+    belief = Belief(beliefs[ESTIMATES], beliefs[WEIGHTS], beliefs[DOUBTS])
+    reading = Reading(ridge, shares, vetting, consistency, f, kappa, time, expected)
+    scratch = Scratch(stamps, factors, terms, work)
+    believe_at(own, own_versions, Inbox(told, versions, rows), x, reading, filter_params, scratch, belief)
+    for arm in range(own.shape[0]):
+        pulls, pending = own[arm, 0], beliefs[PENDING, arm]
+        if pulls == 0.0:
+            belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = NEUTRAL, pending, 0.0
+        elif not (belief.weights[arm] > 0.0 and belief.estimates[arm] + belief.doubts[arm] < np.inf):
+            return UNSOUND
+        elif pending > 0.0:  # in the width, pulls whose reward is still to come count too
+            belief.weights[arm] *= 1.0 + pending / pulls
+    if not pick:
+        return 0
+    rng[0] = fold(rng[1], time)
+    arm = choose(belief, time, policy_params, rng)
+    return arm if 0 <= arm < own.shape[0] else NO_ARM
+
+
+def context_decision(filter: Filter, policy: Policy) -> Any:
+    """`decide_at` with a filter and a policy in it; BadInput where one of them has a mistake."""
+    for plugin in (filter, policy):
+        check_functions(plugin.kind, plugin.functions())
+    return _decision(type(filter).believe, type(policy).choose)
+
+
+@cache
+def _decision(believe: Any, choose: Any) -> Any:
+    inner = specialize(believe_at, believe=believe)
+    return specialize(decide_at, DECIDE_AT, believe_at=inner, choose=choose)

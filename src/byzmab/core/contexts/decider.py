@@ -1,0 +1,146 @@
+"""What one agent decides with at a context: its statistics and its inbox as arrays, and the compiled call over them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from byzmab.core.contexts.believe import Scratch, scratch_shapes
+from byzmab.core.contexts.comparing import CAPS
+from byzmab.core.contexts.decide import DOUBTS, PENDING, context_decision
+from byzmab.core.contexts.pairs import pairs_of
+from byzmab.core.contexts.reports import ContextReport, checked_context_report, row_of
+from byzmab.core.contexts.statistics import NEUTRAL, empty_statistics
+from byzmab.core.decide import UNSOUND
+from byzmab.core.decider import Decider
+from byzmab.core.errors import BadInput
+from byzmab.core.filters.base import NO_BELIEF
+from byzmab.core.filters.fates import Fate
+from byzmab.core.policies.base import NO_SUCH_ARM
+from byzmab.core.report import Floats, Words
+from byzmab.core.tally import Arm, Name, Tally
+
+
+class Known(NamedTuple):
+    """What `decide_at` is given of some arms, and where it writes."""
+
+    own: Floats  # arms × numbers: see core/contexts/statistics.py
+    own_versions: Words  # arms
+    beliefs: Floats  # 4 × arms: estimates, weights, doubts, pending
+    told: Floats  # capacity × arms × numbers
+    versions: Words  # capacity × arms
+    scratch: Scratch
+
+    def among(self, arms: list[int]) -> "Known":
+        """The same of some of the arms, copied, as if there were no others."""
+        capacity, d_squared = len(self.told), self.scratch.factors.shape[1]
+        return Known(
+            self.own[arms],
+            self.own_versions[arms],
+            self.beliefs[:, arms].copy("C"),
+            self.told[:, arms].copy("C"),
+            self.versions[:, arms].copy("C"),
+            new_scratch(len(arms), int(d_squared**0.5), capacity),
+        )
+
+
+def new_scratch(arms: int, d: int, capacity: int) -> Scratch:
+    """A `Scratch` in which nothing was computed yet."""
+    shapes = scratch_shapes(arms, d, capacity)
+    return Scratch(
+        **{name: np.zeros(shape, np.uint64 if name == "stamps" else float) for name, shape in shapes.items()}
+    )
+
+
+class ContextDecider(Decider):
+    """The part of an agent that believes and chooses at a context; what it is given is checked already."""
+
+    _report_type = ContextReport
+    context: int
+    ridge: float  # λ
+    _shares: int  # EQUAL, INFORMATION or PROJECTION
+    vetting: bool
+    _statistics: dict[Arm, Floats]  # the row of every arm, retired ones included
+    _latest_version: int
+
+    def _compile(self) -> Any:
+        return context_decision(self.filter, self.policy)
+
+    def _checked(self, report: Any, arms: tuple[Arm, ...]) -> Any:
+        return checked_context_report(report, arms, self.context)
+
+    def _next_version(self) -> int:
+        """A number that no statistics had yet."""
+        self._latest_version += 1
+        return self._latest_version
+
+    def _allocate(self, arms: int) -> None:
+        d, capacity = self.context, self._capacity
+        own = empty_statistics(arms, d, self.ridge)
+        for index, arm in enumerate(self._arms):
+            own[index] = self._statistics.get(arm, own[index])
+            self._statistics[arm] = own[index]
+        told, versions = np.zeros((capacity, arms, own.shape[1])), np.zeros((capacity, arms), np.uint64)
+        own_versions = np.full(arms, self._next_version(), np.uint64)
+        self._known = Known(own, own_versions, np.zeros((4, arms)), told, versions, new_scratch(arms, d, capacity))
+        self._beliefs, self._own_pending = self._known.beliefs[: DOUBTS + 1], self._known.beliefs[PENDING]
+
+    def _count(self, arm: Arm, tally: Tally) -> None:
+        self._known.own_versions[self._indices[arm]] = self._next_version()
+
+    def _write(self, sender: Name) -> None:
+        report, row = self._inbox[sender], self._rows_of[sender]
+        self._known.told[row] = 0.0
+        self._known.versions[row] = self._next_version()
+        for arm, pulls, moment, gram in zip(report.arms, report.pulls, report.moments, report.grams, strict=True):
+            if arm in self._indices:
+                self._known.told[row, self._indices[arm]] = row_of(pulls, moment, gram, self.ridge)
+
+    def _prefer(self, among: list[int]) -> int:
+        if len(among) == len(self._arms):
+            return self._update(pick=True)
+        return among[self._decide_at(self._x, self._known.among(among), pick=True)]
+
+    def _update(self, pick: bool) -> int:
+        """Believe anew of all arms at the latest context, and choose one where asked to; neutral before the first."""
+        self._believed = True
+        if self._x is None:
+            self._beliefs[:] = [[NEUTRAL], [0.0], [0.0]]
+            return 0
+        return self._decide_at(self._x, self._known, pick)
+
+    def _decide_at(self, x: Floats | None, known: Known, pick: bool) -> int:
+        """`decide_at` on some arms."""
+        own, own_versions, beliefs, told, versions, scratch = known
+        arm: int = self._decide(
+            *(own, own_versions, beliefs, told, versions, self._rows if self.filter.hears else self._rows[:0], x),
+            *scratch,
+            *self._params,
+            self._rng,
+            self.ridge,
+            self._shares,
+            self.vetting,
+            self.filter.consistency,
+            self.f,
+            self.kappa,
+            self.time,
+            self._expected,
+            pick,
+        )
+        if arm < 0:
+            raise BadInput(NO_BELIEF if arm == UNSOUND else NO_SUCH_ARM)
+        return arm
+
+    def _fates(self, arm: int) -> list[Fate]:
+        """What becomes of each report on an arm at the latest context, row by row; call `_update` before."""
+        own, told = self._known.own[arm], self._known.told[self._rows, arm]
+        speaks = told[:, 0] > 0.0
+        if not own[0] or self._x is None or not self.filter.hears:
+            return [Fate.UNUSED if heard else Fate.SILENT for heard in speaks]
+        left_out = self._known.scratch.work[2, : len(told)] > 0.0
+        caps = self._known.scratch.terms[arm, CAPS, : len(told)]
+        pairs = pairs_of(own, told, self._x, self.ridge, self._shares, np.where(speaks & ~left_out, caps, 0.0))
+        out = int(left_out.sum())
+        silent = max(0, self._expected - out - int((pairs.pulls > 0.0).sum()))
+        fates = self.filter.fates(*pairs, self.f - out, self.kappa, self.time, silent)
+        vetted = zip(fates, left_out & speaks, strict=True)
+        return [Fate.IMPLAUSIBLE if contradicts else fate for fate, contradicts in vetted]

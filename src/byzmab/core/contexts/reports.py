@@ -1,0 +1,167 @@
+"""What agents tell each other where rewards depend on a context, and which of it no honest agent can tell.
+
+Contexts are no longer than 1 and rewards lie in [0, 1], r − z₀ in [−½, ½]. So honest statistics (n, G, b) are finite,
+G is symmetric and positive semidefinite with tr G ≤ n, ‖b‖ ≤ n/2, and bᵀG⁺b ≤ n/4: it is the squared length of a
+projection of the n centred rewards. What a sender adds from one report to the next are the statistics of its new
+pulls, and satisfies the same.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from byzmab.core.contexts.statistics import ROUNDING, hear, row_size
+from byzmab.core.errors import BadInput
+from byzmab.core.report import Floats
+from byzmab.core.tally import Arm, checked_name
+
+MOST_DIMENSIONS = 512
+LARGEST_REWARD = 0.5  # of |r − z₀|
+LEAST_LENGTH = 1e-6  # of a context: the zero context says nothing, and nothing is learned from it
+
+
+class ContextReport(NamedTuple):
+    """One agent's word on every arm; an honest agent reports its own statistics."""
+
+    pulls: Floats  # arms: n
+    moments: Floats  # arms × d: b
+    grams: Floats  # arms × d × d: G
+    arms: tuple[Any, ...] = ()  # which arms, in this order; empty: the hearer's own, in its order
+
+    def as_rows(self) -> tuple[list[Any], list[float], list[Any], list[Any]]:
+        """Arms, pulls, moments and Gram matrices as plain data; of every symmetric matrix the lower triangle alone."""
+        triangles = [triangle_of(gram).tolist() for gram in np.asarray(self.grams)]
+        return list(self.arms), np.asarray(self.pulls).tolist(), np.asarray(self.moments).tolist(), triangles
+
+    @classmethod
+    def from_rows(cls, arms: list[Any], pulls: list[float], moments: list[Any], grams: list[Any]) -> "ContextReport":
+        """The report that `as_rows` told."""
+        matrices = np.array([matrix_of(np.array(gram, float)) for gram in grams])
+        return cls(np.array(pulls, float), np.array(moments, float), matrices, tuple(arms))
+
+    def to_json(self) -> str:
+        """The report as JSON; of every symmetric matrix the lower triangle alone."""
+        return json.dumps(dict(zip(("arms", "pulls", "moments", "grams"), self.as_rows(), strict=True)))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "ContextReport":
+        """The report that `to_json` wrote; BadInput if it is none. `checked_context_report` checks what it says."""
+        try:
+            told = json.loads(text)
+            return cls.from_rows(told.get("arms", ()), told["pulls"], told["moments"], told["grams"])
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            allowed = '{"arms": [...], "pulls": [...], "moments": [[...]], "grams": [[...]]}'
+            raise BadInput(f"report {text[:80]!r} is not allowed; allowed: JSON like {allowed}") from None
+
+
+def triangle_of(matrix: Floats) -> Floats:
+    """The lower triangle of a symmetric matrix, row by row: d (d + 1) / 2 numbers."""
+    return np.asarray(matrix[np.tril_indices(len(matrix))])
+
+
+def matrix_of(triangle: Floats) -> Floats:
+    """The symmetric matrix whose lower triangle is given; ValueError for a number of entries that none has."""
+    d = (math.isqrt(8 * triangle.size + 1) - 1) // 2
+    if triangle.ndim != 1 or d * (d + 1) // 2 != triangle.size:
+        raise ValueError(f"{triangle.size} numbers are no triangle")
+    matrix = np.zeros((d, d))
+    matrix[np.tril_indices(d)] = triangle
+    return np.asarray(np.tril(matrix) + np.tril(matrix, -1).T)
+
+
+def checked_context(x: Any, d: int) -> Floats:
+    """A context as an array of its own, or BadInput: d finite numbers, together no longer than 1, and not 0.
+
+    What rounding has made longer is made 1 long: in sums over many pulls it would be too much.
+    """
+    allowed = f"{d} finite numbers whose squares add up to at most 1, and not to 0"
+    try:
+        context = np.array(x, np.float64)
+    except (TypeError, ValueError):
+        raise BadInput(f"context {str(x)[:80]!r} is not allowed; allowed: {allowed}") from None
+    if context.shape != (d,):
+        shape = "×".join(map(str, context.shape)) or "1"
+        raise BadInput(f"context of {shape} numbers is not allowed; allowed: {allowed}")
+    length = math.sqrt(context @ context)
+    if not LEAST_LENGTH <= length <= 1.0 + ROUNDING:  # NaN compares false
+        raise BadInput(f"context of length {length:g} is not allowed; allowed: {allowed}")
+    return context / length if length > 1.0 else context
+
+
+def check_statistics(pulls: float, gram: Floats, moment: Floats, rounding: float = ROUNDING) -> None:
+    """Raise BadInput where no honest agent has these statistics of an arm; `rounding` is allowed in sums."""
+    if not 0.0 <= pulls < math.inf or not np.isfinite(gram).all() or not np.isfinite(moment).all():
+        raise BadInput(
+            "report of numbers that are not finite, or of less than no pulls, is not allowed; allowed: n ≥ 0"
+        )
+    slack = rounding * max(1.0, pulls)
+    if np.abs(gram - gram.T).max() > slack:
+        raise BadInput("report with a Gram matrix that is not symmetric is not allowed; allowed: G = Gᵀ")
+    if np.trace(gram) > pulls + slack:
+        found = f"trace {np.trace(gram):g} of {pulls:g} pulls"
+        raise BadInput(f"report with a Gram matrix of {found} is not allowed; allowed: tr G ≤ n")
+    if np.linalg.norm(moment) > LARGEST_REWARD * pulls + slack:
+        found = f"‖b‖ = {np.linalg.norm(moment):g} of {pulls:g} pulls"
+        raise BadInput(f"report with {found} is not allowed; allowed: ‖b‖ ≤ n/2")
+    values, vectors = np.linalg.eigh(gram)
+    if values[0] < -slack:
+        raise BadInput(f"report with a Gram matrix of eigenvalue {values[0]:g} is not allowed; allowed: 0 or more")
+    explained = float(((vectors.T @ moment) ** 2 / (np.maximum(values, 0.0) + slack)).sum())
+    if explained > LARGEST_REWARD**2 * pulls + slack:
+        raise BadInput(f"report with bᵀG⁺b = {explained:g} of {pulls:g} pulls is not allowed; allowed: bᵀG⁺b ≤ n/4")
+
+
+def checked_context_report(report: ContextReport, arms: tuple[Arm, ...], d: int) -> ContextReport:
+    """A copy of a report with its arms named, or BadInput if no honest agent can have told it."""
+    if not isinstance(report, ContextReport):
+        raise BadInput(f"report {report!r} is not allowed; allowed: a ContextReport")
+    try:
+        names = tuple(checked_name("arm", name) for name in report.arms) or arms
+        pulls, moments, grams = (np.array(part, np.float64) for part in report[:3])
+    except (TypeError, ValueError):
+        raise BadInput("report without numbers is not allowed; allowed: pulls, moments and Gram matrices") from None
+    shapes = (len(names),), (len(names), d), (len(names), d, d)
+    if (pulls.shape, moments.shape, grams.shape) != shapes or len(set(names)) < len(names):
+        found = " and ".join("×".join(map(str, part.shape)) for part in (pulls, moments, grams))
+        raise BadInput(f"report of {found} numbers is not allowed; allowed: n, b and G of {d} dimensions for every arm")
+    for count, moment, gram in zip(pulls.tolist(), moments, grams, strict=True):
+        check_statistics(count, gram, moment)
+    return ContextReport(pulls, moments, grams, names)
+
+
+def check_growth(before: ContextReport, after: ContextReport) -> None:
+    """Raise BadInput where no honest agent tells one report after the other; both are checked, on the same arms.
+
+    What was added must itself be possible: G and b move only by what the new pulls can bring.
+    """
+    for arm, name in enumerate(after.arms):
+        count = float(after.pulls[arm] - before.pulls[arm])
+        rounding = ROUNDING * max(1.0, float(after.pulls[arm])) / max(1.0, count)
+        try:
+            check_statistics(
+                count, after.grams[arm] - before.grams[arm], after.moments[arm] - before.moments[arm], rounding
+            )
+        except BadInput as error:
+            raise BadInput(f"arm {name!r} moved by what no pulls bring: {error}") from None
+
+
+def parts_of(rows: Floats, d: int) -> tuple[Floats, Floats]:
+    """b and G of a table of statistics, arms × `row_size(d)`: copies, arms × d and arms × d × d."""
+    return rows[:, 1 : 1 + d].copy(), rows[:, 1 + 2 * d : 1 + 2 * d + d * d].reshape(-1, d, d).copy()
+
+
+def report_of(own: Floats, d: int, arms: Sequence[Any] = ()) -> ContextReport:
+    """What an honest agent tells of its own statistics, arms × `row_size(d)`."""
+    return ContextReport(own[:, 0].copy(), *parts_of(own, d), tuple(arms))
+
+
+def row_of(pulls: float, moment: Floats, gram: Floats, ridge: float) -> Floats:
+    """The row of statistics for `believe_at`, θ and A⁻¹ filled in; silence where these cannot be."""
+    d = len(moment)
+    row = np.zeros(row_size(d))
+    row[0], row[1 : 1 + d], row[1 + 2 * d : 1 + 2 * d + d * d] = pulls, moment, np.ravel(gram)
+    hear(row, d, ridge)
+    return row

@@ -1,0 +1,133 @@
+"""At a context x every report becomes a pair: effective pulls n_j and a mean y_j. Filters decide on these, unchanged.
+
+Three ways. **Projection**: what each report by itself knows of x. Simple; the trimmed-mean lemma holds pointwise at x.
+**Equal** and **information shares**: solve for all reports together, and let every one be its share of the answer at
+x; so reports help that know nothing of x by themselves. If nobody lies and nothing is trimmed, the result is the joint
+ridge estimate. With A = λI + G_i + Σ ρ_j G_j, v = A⁻¹x and W = 1/(xᵀv), report j moves xᵀ(θ_joint − θ_i) by
+g_j = ρ_j vᵀ(b_j − G_j θ_i).
+"""
+
+import math
+from typing import NamedTuple
+
+from byzmab.core.compiler import compiled, compiled_noinline
+from byzmab.core.contexts.linear import between, dot, factorize
+from byzmab.core.contexts.statistics import NEUTRAL, gram_of, inverse_of, moment_of, theta_of
+from byzmab.core.report import Floats, Words
+
+EQUAL, INFORMATION, PROJECTION = range(3)
+SHARES = {"equal": EQUAL, "information": INFORMATION, "projection": PROJECTION}
+NOTHING = 1e-9  # pulls: a report that is worth no more at x is silent there, and one's own is worth at least this
+PULLS_GRID, MEANS_GRID = 2.0**20, 2.0**44  # of a projection: numbers that differ by rounding alone are the same
+
+
+class OwnPair(NamedTuple):
+    """One's own pair at a context, and the ridge's, which is added after the filter."""
+
+    pulls: float  # n_i
+    mean: float  # y_i
+    prior: float  # pulls of the prior
+    prior_total: float  # its pulls times its mean
+    heard: int  # reports that became pairs
+
+
+@compiled_noinline
+def factorize_jointly(
+    own: Floats, told: Floats, rows: Words, arm: int, d: int, ridge: float, caps: Floats, left_out: Floats, out: Floats
+) -> bool:
+    """Write the Cholesky factor of λI + G_i + Σ ρ_j G_j over the reports not left out; False if it has none."""
+    gram = gram_of(own, d)
+    for index in range(d * d):
+        out[index] = gram[index]
+    for a in range(d):
+        out[a * d + a] += ridge
+    for entry in range(rows.size):
+        row = told[rows[entry], arm]
+        if row[0] > 0.0 and left_out[entry] == 0.0:
+            gram = gram_of(row, d)
+            for index in range(d * d):
+                out[index] += caps[entry] * gram[index]
+    return factorize(out, d)
+
+
+@compiled
+def share_of(row: Floats, v: Floats, theta: Floats, cap: float) -> float:
+    """g_j = ρ_j vᵀ(b_j − G_j θ_i)."""
+    d = v.size
+    return cap * (dot(v, moment_of(row, d)) - between(v, gram_of(row, d), theta))
+
+
+@compiled_noinline
+def equal_shares(
+    own: Floats, told: Floats, rows: Words, arm: int, x: Floats, v: Floats, caps: Floats, left_out: Floats, out: Floats
+) -> OwnPair:
+    """n_j = W/(q+1), y_j = z₀ + xᵀθ_i + (q+1) g_j, for q reports; one's own share is 0."""
+    theta, count = theta_of(own, x.size), 0
+    base = NEUTRAL + dot(x, theta)
+    for entry in range(rows.size):
+        row = told[rows[entry], arm]
+        if row[0] > 0.0 and left_out[entry] == 0.0:
+            out[1, count] = share_of(row, v, theta, caps[entry])
+            count += 1
+    pulls = 1.0 / (dot(x, v) * (count + 1))
+    for pair in range(count):
+        out[0, pair], out[1, pair] = pulls, base + (count + 1) * out[1, pair]
+    return OwnPair(pulls, base, 0.0, 0.0, count)
+
+
+@compiled_noinline
+def information_shares(
+    own: Floats,
+    told: Floats,
+    rows: Words,
+    arm: int,
+    x: Floats,
+    v: Floats,
+    ridge: float,
+    caps: Floats,
+    left_out: Floats,
+    out: Floats,
+) -> OwnPair:
+    """n_j = W² ρ_j vᵀG_j v, y_j = z₀ + xᵀθ_i + g_j W/n_j; the ridge is a report of G = λI and b = 0."""
+    d, total, count = x.size, 1.0 / dot(x, v), 0
+    theta = theta_of(own, d)
+    base = NEUTRAL + dot(x, theta)
+    for entry in range(rows.size):
+        row = told[rows[entry], arm]
+        if row[0] > 0.0 and left_out[entry] == 0.0:
+            pulls = total * total * caps[entry] * between(v, gram_of(row, d), v)
+            if pulls > NOTHING:
+                mean = base + share_of(row, v, theta, caps[entry]) * total / pulls
+                out[0, count], out[1, count] = pulls, mean
+                count += 1
+    pulls = total * total * between(v, gram_of(own, d), v)
+    prior, pull = total * total * ridge * dot(v, v), total * ridge * dot(v, theta)
+    mean = base + pull / pulls if pulls > NOTHING else base
+    return OwnPair(max(pulls, NOTHING), mean, prior, prior * base - pull, count)
+
+
+@compiled
+def project(row: Floats, x: Floats, prior: float) -> tuple[float, float]:
+    """n = 1/s − λ/‖x‖² with s = xᵀA⁻¹x, and y = z₀ + xᵀθ/(s n), clipped to [0, 1]; no pulls where that is nothing."""
+    spread = between(x, inverse_of(row, x.size), x)
+    pulls = math.floor((1.0 / spread - prior) * PULLS_GRID + 0.5) / PULLS_GRID
+    if not pulls > NOTHING:
+        return 0.0, NEUTRAL
+    mean = NEUTRAL + dot(x, theta_of(row, x.size)) / (spread * pulls)
+    return pulls, math.floor(min(max(mean, 0.0), 1.0) * MEANS_GRID + 0.5) / MEANS_GRID
+
+
+@compiled_noinline
+def projections(
+    own: Floats, told: Floats, rows: Words, arm: int, x: Floats, ridge: float, left_out: Floats, out: Floats
+) -> OwnPair:
+    """What every report by itself knows of x; the prior is worth λ/‖x‖² pulls of mean z₀."""
+    prior, count = ridge / dot(x, x), 0
+    for entry in range(rows.size):
+        row = told[rows[entry], arm]
+        if row[0] > 0.0 and left_out[entry] == 0.0:
+            pulls, mean = project(row, x, prior)
+            out[0, count], out[1, count] = pulls, mean
+            count += pulls > 0.0
+    pulls, mean = project(own, x, prior)
+    return OwnPair(max(pulls, NOTHING), mean, prior, prior * NEUTRAL, count)

@@ -1,0 +1,90 @@
+"""Recent: tallies that forget, so that they follow arms that change.
+
+What was pulled ever is counted by `pull_all` as always. Here the tallies that agents believe in and tell are kept
+beside it: discounted by γ at every pull (`forget:γ`), or of the last n pulls alone (`window:n`). An arm of which
+nothing is left keeps a count of almost nothing: any width then is large, and the arm is pulled again.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from byzmab.core.compiler import compiled, compiled_noinline
+from byzmab.core.forgetting import FORGET, LEAST_LEFT, NEUTRAL, after_forgetting
+from byzmab.core.report import Floats
+from byzmab.engine.state import floats, integer_table, integers, table, words
+
+EVERY_ARM = -1  # all bits of a dirty word set
+
+
+@compiled
+def clock_of(state: Any) -> int:
+    """t, as policies see it."""
+    return int(state.time)
+
+
+@compiled
+def recent_clock_of(state: Any) -> float:
+    """What is left of t: the sum of an agent's recent counts, the same for all."""
+    return float(floats(state.forgetting, 2)[1])
+
+
+@compiled
+def set_recent(pulls: Floats, means: Floats, arm: int, count: float, total: float) -> None:
+    """Set an arm's recent tally to so many pulls and their total."""
+    pulls[arm] = count if count > 0.0 else LEAST_LEFT
+    means[arm] = min(max(total / count, 0.0), 1.0) if count > 0.0 else NEUTRAL
+
+
+@compiled_noinline
+def discount(state: Any) -> None:
+    """Discount everybody's counts by γ, and count the latest pulls."""
+    agents, arms = state.agents, state.arms
+    pulls, means = table(state.pulls, agents, arms), table(state.means, agents, arms)
+    choices, values, dirty = integers(state.choices, agents), floats(state.values, agents), words(state.dirty, agents)
+    forgetting = floats(state.forgetting, 2)
+    factor = forgetting[0]
+    forgetting[1] = factor * forgetting[1] + 1.0
+    for agent in range(agents):
+        chosen = choices[agent]
+        for arm in range(arms):
+            pulls[agent, arm] = after_forgetting(pulls[agent, arm], factor)
+        count = pulls[agent, chosen] + 1.0
+        pulls[agent, chosen] = count
+        means[agent, chosen] += (values[agent] - means[agent, chosen]) / count
+        dirty[agent] = EVERY_ARM
+
+
+@compiled_noinline
+def slide(state: Any) -> None:
+    """Count everybody's latest pull, and leave out the one that the window has passed."""
+    agents, arms, window = state.agents, state.arms, state.window
+    pulls, means = table(state.pulls, agents, arms), table(state.means, agents, arms)
+    totals = table(state.totals, agents, arms)
+    choices, values, dirty = integers(state.choices, agents), floats(state.values, agents), words(state.dirty, agents)
+    past_arms, past_values = integer_table(state.past_arms, agents, window), table(state.past_values, agents, window)
+    cell, full = state.kept_pulls % window, state.kept_pulls >= window
+    for agent in range(agents):
+        arm = choices[agent]
+        count = (pulls[agent, arm] if pulls[agent, arm] >= 1.0 else 0.0) + 1.0
+        totals[agent, arm] += values[agent]
+        set_recent(pulls[agent], means[agent], arm, count, totals[agent, arm])
+        if full:
+            passed = past_arms[agent, cell]
+            count = pulls[agent, passed] - 1.0
+            totals[agent, passed] = totals[agent, passed] - past_values[agent, cell] if count > 0.0 else 0.0
+            set_recent(pulls[agent], means[agent], passed, count, totals[agent, passed])
+            dirty[agent] |= np.uint64(1) << np.uint64(passed & 63)
+        past_arms[agent, cell], past_values[agent, cell] = arm, values[agent]
+    state.kept_pulls += 1
+    floats(state.forgetting, 2)[1] = min(state.kept_pulls, window)
+
+
+@compiled_noinline
+def keep_recent(state: Any) -> None:
+    """Bring everybody's recent tallies up to date after a pull, where tallies forget."""
+    if state.forgets == FORGET:
+        discount(state)
+    else:
+        slide(state)
+    state.clock = int(floats(state.forgetting, 2)[1])

@@ -1,0 +1,178 @@
+"""One run of an experiment with contexts: its state set up, then advanced."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from byzmab.baselines.contexts import ContextBaseline
+from byzmab.contexts.believe import believing_at
+from byzmab.contexts.lie import lying_at
+from byzmab.contexts.pull import first_pulls_at, pulling_at
+from byzmab.contexts.round import advance_contexts
+from byzmab.core import draws
+from byzmab.core.contexts.believe import scratch_shapes
+from byzmab.core.contexts.statistics import NEUTRAL, empty_statistics, row_size
+from byzmab.core.report import Floats
+from byzmab.engine.choose import choosing
+from byzmab.engine.draw import drawing
+from byzmab.engine.state import NetworkState
+from byzmab.simulation.context_settings import ContextParts, constant_direction
+from byzmab.simulation.density import expected_edges
+from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.single_run import Run, expected_lies, rows_to_keep, settings_of
+
+
+def context_parts(experiment: Experiment) -> ContextParts:
+    """The settings of contexts of an experiment that has some."""
+    contexts = experiment.parts.contexts
+    assert contexts is not None, "only experiments with contexts come here"
+    return contexts
+
+
+def draw_directions(key: np.uint64, count: int, size: int) -> Floats:
+    """Vectors of length 1, each direction equally likely."""
+    rng, rows = np.array([key], np.uint64), np.empty((count, size))
+    for row in rows:
+        row[:] = [draws.normal(rng) for _ in range(size)]
+        row /= np.linalg.norm(row)
+    return rows
+
+
+def draw_parameters(experiment: Experiment, run: int) -> Floats:
+    """θ of every arm in a run: as given, or the linear fit of data, or drawn: ½ + ½ uᵀv with v on the unit sphere."""
+    contexts = context_parts(experiment)
+    if contexts.parameters is not None:
+        return np.array(contexts.parameters)
+    if contexts.data is not None:
+        fitted = np.linalg.lstsq(contexts.data.contexts, contexts.data.means - NEUTRAL)[0]
+        return np.ascontiguousarray(fitted.T, np.float64)
+    key = draws.key_of(experiment.seed, run, draws.ARMS)
+    if contexts.d == 1:  # means as they are drawn without contexts
+        return np.sort(draws.uniforms(key, contexts.arms))[::-1, None] - NEUTRAL
+    parameters = np.zeros((contexts.arms, contexts.d))
+    parameters[:, 1:] = math.sqrt(0.5) * draw_directions(key, contexts.arms, contexts.d - 1)
+    return parameters
+
+
+def draw_leans(experiment: Experiment, run: int) -> Floats:
+    """Whereto the contexts of every agent lean, without the constant; one column more, which is not used."""
+    contexts, agents = context_parts(experiment), experiment.parts.agents
+    leans = np.zeros((agents, contexts.d))
+    if contexts.lean > 0.0 and contexts.d > 1:
+        key = draws.key_of(experiment.seed, run, draws.LEANS)
+        leans[:, :-1] = contexts.lean * draw_directions(key, agents, contexts.d - 1)
+    return leans
+
+
+def usual_means(experiment: Experiment, run: int) -> Floats:
+    """The mean of every arm over contexts that do not lean, or over the data."""
+    contexts = context_parts(experiment)
+    if contexts.data is not None:
+        return contexts.data.means.mean(axis=0)  # type: ignore[no-any-return]
+    middle = constant_direction(contexts.d) / (2.0 if contexts.d > 1 else 1.0)
+    return NEUTRAL + draw_parameters(experiment, run) @ middle
+
+
+def context_bytes(experiment: Experiment) -> int:
+    """About how much memory contexts take in one run, besides the rest."""
+    parts, contexts = experiment.parts, context_parts(experiment)
+    agents, arms, d = parts.agents, parts.arms, contexts.d
+    rows = agents * (experiment.memory + experiment.delay + 1) + expected_lies(experiment) + rows_to_keep(experiment)
+    scratch = sum(map(math.prod, scratch_shapes(arms, d, agents).values()))
+    return 8 * (rows * arms * (row_size(d) + 1) + agents * scratch)
+
+
+class ContextRun(Run):
+    """One run of an experiment with contexts: `advance` it, and read its `state`."""
+
+    def __init__(self, experiment: Experiment, run: int) -> None:
+        parts, contexts = experiment.parts, context_parts(experiment)
+        by = parts.baseline if isinstance(parts.baseline, ContextBaseline) else parts.filter
+        self.loops = (
+            drawing(parts.graph),
+            lying_at(parts.attack),
+            believing_at(by),
+            choosing(parts.policy, False),
+            pulling_at(parts.rewards),
+        )
+        self._compiled: Any = advance_contexts
+        self.state = NetworkState(**_settings(experiment, contexts))
+        self._tells_tallies = int(self.state.record["history"]) == 1
+        self._set_inputs(experiment, run)
+        self._set_tallies()
+        self._set_contexts(experiment, run)
+        self._set_edges(expected_edges(experiment, False) + parts.agents)
+        self._grow_lies(rows_to_keep(experiment) + expected_lies(experiment) + 1)
+        first_pulls_at(self.state.record, self.loops[-1])
+        self._check_fault()
+
+    def _set_contexts(self, experiment: Experiment, run: int) -> None:
+        """Set all that contexts need: parameters or data, where they lean, statistics, and what is kept of them."""
+        state, parts, contexts = self.state, experiment.parts, context_parts(experiment)
+        agents, arms, d = parts.agents, parts.arms, contexts.d
+        state.record["context_key"] = draws.key_of(experiment.seed, run, draws.CONTEXTS)
+        state.set("true_means", usual_means(experiment, run))
+        state.set("parameters", draw_parameters(experiment, run))
+        state.set("leans", draw_leans(experiment, run))
+        data = contexts.data
+        state.set("pool_contexts", np.zeros((0, d)) if data is None else data.contexts)
+        state.set("pool_means", np.zeros((0, arms)) if data is None else data.means)
+        ones = np.ones(0 if data is None else len(data.contexts))
+        state.set("constant", constant_direction(d) if data is None else np.linalg.lstsq(data.contexts, ones)[0])
+        state.set("ridge", [contexts.ridge])
+        for name in ("contexts", "context_totals"):
+            state.set(name, np.zeros((agents, d)))
+        state.set("context_means", np.zeros((agents, arms)))
+        state.set("statistics", np.tile(empty_statistics(arms, d, contexts.ridge), (agents, 1, 1)))
+        state.set("versions", np.zeros((agents, arms)))
+        shapes = scratch_shapes(arms, d, agents)
+        for name in ("stamps", "factors", "terms"):
+            state.set(name, np.zeros((agents, *shapes[name])))
+        state.set("pairs", np.zeros(shapes["work"]))
+        state.set("lie_statistics", np.zeros((arms, row_size(d))))
+        state.set("regret_totals", np.zeros(agents))
+        state.set("attack_scratch", np.zeros(parts.attack.scratch_shape_at(arms, d)))
+        if parts.baseline is not None:
+            state.set("filter_params", parts.baseline.params)
+
+    def _grow_lies(self, capacity: int) -> None:
+        """Grow the rows of reports; those of normal agents are their statistics themselves where told at once."""
+        super()._grow_lies(capacity)
+        state = self.state
+        agents, arms = int(state.record["agents"]), int(state.record["arms"])
+        rows = int(state.record["history"]) * agents + capacity
+        statistics = np.zeros((rows, arms, int(state.record["row_size"])))
+        versions = np.zeros((rows, arms), np.uint64)
+        for told, own, longer in (
+            ("told_statistics", "statistics", statistics),
+            ("told_versions", "versions", versions),
+        ):
+            if told in state:
+                longer[: len(state[told])] = state[told]
+            if self._tells_tallies:
+                longer[:agents] = state[own]
+            state.set(told, longer)
+            if self._tells_tallies:
+                state.set(own, state[told][:agents])
+
+
+def _settings(experiment: Experiment, contexts: ContextParts) -> dict[str, int]:
+    """The whole numbers of a state that follow from an experiment."""
+    parts, baseline = experiment.parts, experiment.parts.baseline
+    scratch = parts.attack.scratch_shape_at(parts.arms, contexts.d)
+    settings = {
+        **settings_of(experiment, False),
+        "max_inbox": scratch_shapes(parts.arms, contexts.d, parts.agents)["work"][1],
+        "common_lies": 0,
+        "scratch_rows": scratch[0],
+        "scratch_columns": scratch[1],
+        "context": contexts.d,
+        "row_size": row_size(contexts.d),
+        "shares": contexts.shares,
+        "vetting": contexts.vetting,
+        "pool_size": 0 if contexts.data is None else len(contexts.data.contexts),
+    }
+    if isinstance(baseline, ContextBaseline):
+        settings |= {"hears": baseline.hears, "filter_params_size": len(baseline.params)}
+    return settings

@@ -1,0 +1,190 @@
+"""The settings of an experiment with contexts, checked: arms as parameters or data, contexts, shares."""
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from byzmab.core.contexts.reports import MOST_DIMENSIONS
+from byzmab.core.contexts.shares import SHARES
+from byzmab.core.contexts.statistics import NEUTRAL, ROUNDING
+from byzmab.core.errors import BadInput
+from byzmab.core.report import Floats
+
+ALIKE, LEANING = "alike", "leaning"
+USUAL_LEAN = 2.0
+USUAL = {"contexts": ALIKE, "ridge": 1.0, "shares": "equal", "vetting": True}  # what needs a context, and its default
+WITHOUT = {"epoch": 1, "spread": 0.0, "drift": "none", "tally": "all"}  # what a context does not go with
+DIGEST_LETTERS = 12  # of a file of data, in settings
+LEAST_RIDGE = 1e-13
+FORMS = "random:K, means, rows of d parameters, FILE.json with such rows, or FILE.npz with contexts and means"
+
+
+class Data(NamedTuple):
+    """Contexts from a file, and the mean of every arm at each of them."""
+
+    source: str  # the file's name, and a digest of what it holds
+    contexts: Floats  # rows × d
+    means: Floats  # rows × arms
+
+
+class ContextParts(NamedTuple):
+    """What an experiment with contexts has besides the rest."""
+
+    d: int
+    arms: int
+    parameters: tuple[tuple[float, ...], ...] | None  # θ of every arm; None where they are drawn in every run, or data
+    data: Data | None
+    lean: float  # how much the contexts of an agent lean to its own direction
+    ridge: float
+    shares: int
+    vetting: bool
+
+
+def resolve_contexts(experiment: Any) -> ContextParts | None:
+    """The settings of contexts, or None where there are none; BadInput where they make no sense."""
+    if experiment.context == 0:
+        for name, usual in USUAL.items():
+            if getattr(experiment, name) != usual:
+                raise BadInput(f"{name} {getattr(experiment, name)!r} needs a context; allowed without: {usual!r}")
+        return None
+    if experiment.context > MOST_DIMENSIONS:
+        raise BadInput(f"context {experiment.context} is not allowed; allowed: 0 to {MOST_DIMENSIONS} dimensions")
+    for name, only in WITHOUT.items():
+        if getattr(experiment, name) != only:
+            raise BadInput(f"{name} {getattr(experiment, name)!r} does not go with context; allowed: {only}")
+    if not isinstance(experiment.byzantine, int):
+        raise BadInput(f"byzantine {experiment.byzantine!r} does not go with context; allowed: a number")
+    arms, parameters, data = _resolve_arms(experiment.arms, experiment.context)
+    return ContextParts(
+        experiment.context,
+        arms,
+        parameters,
+        data,
+        _lean_of(experiment.contexts),
+        _ridge_of(experiment.ridge),
+        _shares_of(experiment.shares),
+        _vetting_of(experiment.vetting),
+    )
+
+
+def constant_direction(d: int) -> Floats:
+    """The vector whose product with every drawn context is 1."""
+    direction = np.zeros(d)
+    direction[0] = math.sqrt(2.0) if d > 1 else 1.0
+    return direction
+
+
+def _lean_of(contexts: Any) -> float:
+    name, colon, text = contexts.partition(":") if isinstance(contexts, str) else ("", "", "")
+    if name == ALIKE and not colon:
+        return 0.0
+    try:
+        lean = float(text) if colon else USUAL_LEAN
+    except ValueError:
+        lean = math.nan
+    if name == LEANING and 0.0 <= lean <= 1e6:
+        return lean
+    raise BadInput(
+        f"contexts {contexts!r} is not allowed; allowed: {ALIKE}, {LEANING}, or {LEANING}:s with s of 0 or more"
+    )
+
+
+def _ridge_of(ridge: Any) -> float:
+    number = isinstance(ridge, (int, float)) and not isinstance(ridge, bool)
+    if not number or not LEAST_RIDGE <= ridge <= 1e12:
+        raise BadInput(f"ridge {ridge!r} is not allowed; allowed: a number above 0, from {LEAST_RIDGE:g} to 1e12")
+    return float(ridge)
+
+
+def _shares_of(shares: Any) -> int:
+    if not isinstance(shares, str) or shares not in SHARES:
+        raise BadInput(f"shares {shares!r} is not allowed; allowed: {', '.join(SHARES)}")
+    return SHARES[shares]
+
+
+def _vetting_of(vetting: Any) -> bool:
+    if not isinstance(vetting, bool):
+        raise BadInput(f"vetting {vetting!r} is not allowed; allowed: true or false")
+    return vetting
+
+
+def _resolve_arms(arms: Any, d: int) -> tuple[int, tuple[tuple[float, ...], ...] | None, Data | None]:
+    """How many arms there are, and their parameters or data."""
+    if isinstance(arms, str):
+        name, _, text = arms.partition(":")
+        if name == "random" and text.isdecimal() and 2 <= int(text) <= 10_000:
+            return int(text), None, None
+        if name.endswith(".npz"):
+            data = read_data(name, text, d)
+            return data.means.shape[1], None, data
+        if not arms.endswith(".json"):
+            raise BadInput(f"arms {arms!r} is not allowed; allowed with context: {FORMS}")
+        arms = _read_rows(arms)
+    if not isinstance(arms, Sequence) or len(arms) < 2:
+        raise BadInput(f"arms {arms!r} is not allowed; allowed with context: two or more of {FORMS}")
+    parameters = tuple(_parameters_of(arm, d) for arm in arms)
+    return len(parameters), parameters, None
+
+
+def _parameters_of(arm: Any, d: int) -> tuple[float, ...]:
+    """θ of an arm: d numbers, or a mean that is the same at every context."""
+    try:
+        row = np.array(arm, np.float64)
+    except (TypeError, ValueError):
+        row = np.array([math.nan])
+    if row.ndim == 0:
+        row = (row - NEUTRAL) * constant_direction(d)
+    # at (1, u)/√2 the mean is ½ + (θ₁ + uᵀθ₂…)/√2, in one dimension ½ + θ
+    share = math.sqrt(0.5) if d > 1 else 1.0
+    fits = row.shape == (d,) and share * (abs(row[0]) + np.linalg.norm(row[1:])) <= NEUTRAL + ROUNDING
+    if not fits:  # NaN compares false
+        limit = "|θ₁| + ‖θ₂…‖ ≤ √½" if d > 1 else "|θ| ≤ ½"
+        raise BadInput(
+            f"arms have parameters {arm!r}; allowed: {d} numbers that keep all means in [0, 1], {limit}, or a mean"
+        )
+    return tuple(row.tolist())
+
+
+def _read_rows(path: str) -> Any:
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"arms {path!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def read_data(path: str, digest: str, d: int) -> Data:
+    """The data of a file, `contexts` (rows × d) and `means` (rows × arms), or BadInput; as they were with a digest."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise BadInput(f"arms {path!r} cannot be read: {error.strerror}") from None
+    found = hashlib.sha256(content).hexdigest()[:DIGEST_LETTERS]
+    if digest not in ("", found):
+        raise BadInput(f"arms {path!r} holds other data than {digest}; allowed: the file as it was, or its name alone")
+    contexts, means = _arrays_of(path, found)
+    if contexts.shape[1] != d:
+        raise BadInput(
+            f"context {d} does not go with arms {path!r}; allowed: {contexts.shape[1]}, as its contexts have"
+        )
+    return Data(f"{path}:{found}", contexts, means)
+
+
+@lru_cache(maxsize=8)
+def _arrays_of(path: str, digest: str) -> tuple[Floats, Floats]:
+    """The two arrays of a file, checked; the digest is what makes another file another one."""
+    allowed = "arrays `contexts`, rows × d and no longer than 1, and `means`, rows × two or more arms, in [0, 1]"
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            contexts, means = (np.ascontiguousarray(file[name], np.float64) for name in ("contexts", "means"))
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        raise BadInput(f"arms {path!r} cannot be read: {error}; allowed: {allowed}") from None
+    fits = contexts.ndim == means.ndim == 2 and len(contexts) == len(means) > 0 and means.shape[1] >= 2
+    if not (fits and (np.square(contexts).sum(axis=1) <= 1.0 + ROUNDING).all() and ((means >= 0) & (means <= 1)).all()):
+        raise BadInput(f"arms {path!r} holds something else; allowed: {allowed}")
+    return contexts, means

@@ -1,0 +1,137 @@
+"""Experiments with contexts: settings, files, what does not go together, and what comes out."""
+
+import json
+
+import numpy as np
+import pytest
+from command import byzmab
+
+from byzmab import BadInput, Experiment, Result, Sweep, simulate
+from byzmab.search.space import Space
+from byzmab.simulation.context_run import ContextRun, draw_parameters
+from byzmab.tournament.field import CONTEXT_ATTACKS, read_field
+
+SMALL = Experiment(
+    context=3, arms="random:3", filter="pooled", policy="tuned", attack="flip", agents=8, horizon=60, runs=2
+)
+
+
+def contexts_of(experiment, rounds, agent):
+    run, seen = ContextRun(experiment, 0), []
+    for time in range(rounds):
+        run.advance(time + 1)
+        seen.append(run.state["contexts"][agent].copy())
+    return np.array(seen)
+
+
+def test_contexts_are_of_length_one_and_lean_only_where_asked():
+    alike, leaning = (contexts_of(SMALL.but(contexts=name), 60, 4) for name in ("alike", "leaning:3"))
+    for seen in (alike, leaning):
+        assert np.square(seen).sum(axis=1) == pytest.approx(1.0)
+        assert seen[:, 0] == pytest.approx(np.sqrt(0.5))
+    assert np.linalg.norm(alike[:, 1:].mean(axis=0)) < 0.3 < 0.5 < np.linalg.norm(leaning[:, 1:].mean(axis=0))
+
+
+def test_regret_is_against_the_best_arm_at_each_context():
+    experiment = SMALL.but(arms=[[0.0, 0.5, 0.0], [0.0, -0.5, 0.0], 0.6])
+    run, parameters, expected = ContextRun(experiment, 0), draw_parameters(experiment, 0), 0.0
+    for time in range(60):
+        run.advance(time + 1)
+        means = 0.5 + parameters @ run.state["contexts"][5]
+        expected += means.max() - means[run.state["choices"][5]]
+    assert run.state["regret"][5 - experiment.byzantine, -1] == pytest.approx(expected)
+    assert run.state["true_means"] == pytest.approx([0.5, 0.5, 0.6])
+
+
+def test_a_result_is_saved_with_all_its_settings_and_read_again(tmp_path):
+    (tmp_path / "arms.json").write_text(json.dumps([[0.1, 0.3, -0.2], [0.0, -0.2, 0.45]]))
+    printed = json.loads(
+        byzmab(
+            *("simulate", "--context", "3", "--arms", "arms.json", "--attack", "extreme-at", "--filter", "pooled"),
+            *("--no-vetting", "--ridge", "0.5", "--horizon", "40", "--runs", "2", "--json", "--out", "out"),
+            cwd=tmp_path,
+        ).stdout
+    )
+    settings = printed["experiment"]
+    assert settings["arms"] == [[0.1, 0.3, -0.2], [0.0, -0.2, 0.45]]
+    assert (settings["vetting"], settings["ridge"], settings["shares"]) == (False, 0.5, "equal")
+    assert printed["bytes"] == 8 * (1 + 3 + 6) * printed["arms_told"]
+    assert Result.load(tmp_path / "out" / "result.nc").summary()["regret"] == printed["regret"]
+    again = json.loads(byzmab("simulate", "out/experiment.toml", "--json", cwd=tmp_path).stdout)
+    assert again["regret"] == printed["regret"]
+
+
+def test_contexts_and_means_come_from_a_file_of_data(tmp_path):
+    """Two kinds of context, each with an arm of its own: soon everyone knows which."""
+    contexts, means = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.9, 0.1], [0.1, 0.9]])
+    np.savez(tmp_path / "two.npz", contexts=contexts, means=means)
+    experiment = SMALL.but(context=2, arms=str(tmp_path / "two.npz"), attack="none", horizon=150)
+    result = simulate(experiment)
+    last_third = result.regret_values[:, :, -1] - result.regret_values[:, :, 2 * result.rounds.size // 3]
+    assert last_third.mean() < 0.05 * 0.8 * 50
+    named = experiment.settings()["arms"]
+    assert Experiment(**experiment.settings()).settings()["arms"] == named
+    np.savez(tmp_path / "two.npz", contexts=contexts, means=means[::-1])
+    with pytest.raises(BadInput, match="holds other data"):
+        experiment.but(arms=named)
+
+
+def test_sweeps_and_tournaments_take_contexts(tmp_path):
+    file = tmp_path / "sweep.toml"
+    file.write_text('[experiment]\ncontext = 3\narms = "random:3"\n[grid]\nshares = ["equal", "projection"]\n')
+    assert [point.shares for point in Sweep.read(file).points] == ["equal", "projection"]
+    assert read_field(None, {"context": 3, "arms": "random:3"}).attacks == CONTEXT_ATTACKS
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"epoch": 2}, "epoch 2 does not go with context; allowed: 1"),
+        ({"attack": "gaussian"}, "attack 'gaussian' does not go with context; allowed: none, constant"),
+        ({"algorithm": "consensus"}, "algorithm 'consensus' does not go with context; allowed: resilient, lin-ucb"),
+        ({"rewards": "gaussian"}, "rewards 'gaussian' do not go with context; allowed: bernoulli"),
+        ({"arms": "many"}, "arms 'many' is not allowed; allowed with context: random:K"),
+        ({"arms": "none.json"}, "arms 'none.json' cannot be read"),
+        ({"arms": [[0.1, 0.2], [0.0, 0.1, 0.2]]}, r"arms have parameters \[0.1, 0.2\]; allowed: 3 numbers"),
+        ({"arms": [[0.6, 0.2, 0.0], 0.5]}, r"keep all means in \[0, 1\]"),
+        ({"context": 513}, "context 513 is not allowed"),
+        ({"context": -1}, "context -1 is not allowed"),
+        ({"contexts": "leaning:x"}, "contexts 'leaning:x' is not allowed; allowed: alike, leaning"),
+        ({"ridge": 0}, "ridge 0 is not allowed"),
+        ({"shares": "half"}, "shares 'half' is not allowed; allowed: equal, information, projection"),
+        ({"vetting": "yes"}, "vetting 'yes' is not allowed; allowed: true or false"),
+    ],
+    ids=str,
+)
+def test_what_does_not_go_with_contexts_is_said_in_one_sentence(settings, sentence):
+    with pytest.raises(BadInput, match=sentence):
+        SMALL.but(**settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"attack": "flip"}, "attack 'flip' needs a context"),
+        ({"algorithm": "lin-sum"}, "algorithm 'lin-sum' needs a context"),
+        ({"shares": "projection"}, "shares 'projection' needs a context; allowed without: 'equal'"),
+        ({"ridge": 2.0}, "ridge 2.0 needs a context"),
+    ],
+    ids=str,
+)
+def test_what_needs_a_context_is_refused_without_one(settings, sentence):
+    with pytest.raises(BadInput, match=sentence):
+        Experiment(**settings)
+
+
+def test_a_search_for_attacks_and_bounds_are_refused_with_contexts(tmp_path):
+    with pytest.raises(BadInput, match="context 3 has no crafted attacks"):
+        Space.of(SMALL)
+    refused = byzmab("bounds", "--context", "3", "--arms", "random:3", cwd=tmp_path, code=2)
+    assert "context 3 has no bound here; allowed: 0" in refused.stderr
+
+
+def test_the_list_names_what_contexts_bring():
+    listed = json.loads(byzmab("list", "--json").stdout)
+    assert {"flip", "extreme-at", "stealth-at", "inflate"} <= set(listed["attack"])
+    assert {"lin-ucb", "lin-sum", "lin-mixing"} <= set(listed["algorithm"])
+    assert "thompson-normal" in listed["policy"]
