@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from byzmab import Experiment, simulate
+from byzmab.simulation.figure import ALONE, STYLES, new_figure
 
 RULES = {
     "alone: LinUCB": {"filter": "solo"},
@@ -40,19 +41,17 @@ def write_digits(path, side):
 
 def draw(results, path):
     """The share of right answers over time, one panel for each attack."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.2 * len(ATTACKS), 3.4), layout="constrained")
+    figure = new_figure(2.6 * len(ATTACKS), 3.4)
     panels = figure.subplots(1, len(ATTACKS), sharey=True)
     for panel, attack in zip(panels, ATTACKS, strict=True):
-        for rule in RULES:
+        for rule, (color, dashes) in zip(RULES, (ALONE, *STYLES), strict=False):
             result = results[rule, attack]
             wrong = np.diff(result.network_regret.mean(axis=0), prepend=0.0) / np.diff(result.rounds, prepend=0)
-            panel.plot(result.rounds, 1.0 - wrong, label=rule)
+            panel.plot(result.rounds, 1.0 - wrong, color=color, linestyle=dashes, label=rule)
         panel.set(title=attack, xlabel="round", ylim=(0, 1))
     panels[0].set_ylabel("share of right answers")
-    panels[-1].legend(fontsize=7, loc="lower right")
-    figure.savefig(path, dpi=110)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(RULES), frameon=False)
+    figure.savefig(path)
 
 
 def main():

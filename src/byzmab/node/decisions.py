@@ -66,10 +66,10 @@ class Decisions:
         self._indices = {arm.arm: arm.index for arm in state.arms}
         if not state.arms:
             self._indices = {arm: index for index, arm in enumerate(config.arms)}
-            self._store_arms()
-            if config.context is not None:
+            if config.context is not None:  # before the arms, by which data is known to be begun
                 with store.changing() as batch:
                     batch.facts["context"] = config.context
+            self._store_arms()
 
     @property
     def retired(self) -> list[str]:
