@@ -155,7 +155,7 @@ def test_a_plugin_in_the_current_directory_is_found(tmp_path):
         (["--kappa", "2"], "kappa 2.0"),
         (["--kappa", "a"], "kappa 'a'"),
         (["--arms", "0.5"], "arms 0.5"),
-        (["--arms", "0.5,nan"], "arms nan"),
+        (["--arms", "0.5,nan"], "arms [0.5, nan] is not allowed"),
         (["--byzantine", "10"], "byzantine 10"),
         (["--runs", "0"], "runs 0"),
         (["--tell", "growth:2"], "tell 'growth:2'"),

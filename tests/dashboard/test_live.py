@@ -26,7 +26,7 @@ PATIENCE = 30_000  # ms: six processes and a browser share slow cores
 HERE = Path(__file__).parent
 LOUD = "loud.py:Loud"  # a tally that could be: it is trimmed, and never proven
 TOKEN = "correct-horse-battery-staple"
-LOST = re.compile("ERR_|Failed to load resource")  # the browser's own word on a lost connection
+LOST = re.compile("ERR_|Failed to load resource|Plotly could not be loaded")  # words on a lost connection
 expect.set_options(timeout=PATIENCE)
 
 
