@@ -39,9 +39,10 @@ def test_two_nodes_of_the_page_learn_from_each_other(tmp_path):
         if language == "toml":
             name = re.search(r'title="(\w+)\.toml"', info)[1]
             (tmp_path / f"{name}.toml").write_text(filled(body))
-            nodes.append(subprocess.Popen([*BYZMAB, "node", f"{name}.toml"], cwd=tmp_path, stderr=subprocess.DEVNULL))
+            with (tmp_path / f"{name}.log").open("w") as log:
+                nodes.append(subprocess.Popen([*BYZMAB, "node", f"{name}.toml"], cwd=tmp_path, stderr=log))
         elif language == "py":
-            wait_for_neighbours(ports)
+            wait_for_neighbours(ports, tmp_path)
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 exec(compile(filled(body), "quickstart.md", "exec"), {})
     for node in nodes:
@@ -52,7 +53,7 @@ def test_two_nodes_of_the_page_learn_from_each_other(tmp_path):
     assert printed.getvalue().splitlines()[-1].startswith("bob is ")
 
 
-def wait_for_neighbours(ports, seconds=60):
+def wait_for_neighbours(ports, directory, seconds=120):
     """Until both nodes have heard each other."""
     deadline = time.monotonic() + seconds
     while True:
@@ -62,7 +63,7 @@ def wait_for_neighbours(ports, seconds=60):
             with Client(f"http://127.0.0.1:{ports['8701']}") as one, Client(f"http://127.0.0.1:{ports['8702']}") as two:
                 if one.peers()[0].seq and two.peers()[0].seq:
                     return
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, [path.read_text() for path in directory.glob("*.log")]
         time.sleep(0.1)
 
 
