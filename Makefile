@@ -23,7 +23,7 @@ reproduce: $(READY)
 test: $(READY) chromium boundscheck
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-# all tests that start no process and no browser: in about five minutes on two cores
+# all tests that start no process and no browser: in five to seven minutes on two cores
 quick: $(READY)
 	$(BIN)/python -m pytest --quick --numprocesses 2 --dist worksteal
 
