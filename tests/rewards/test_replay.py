@@ -131,6 +131,7 @@ def test_shares_of_arms_are_worth_their_means():
     found = inverse_propensity(logged(4000), shares)
     assert abs(found.value - (0.2 * 0.7 + 0.3 * 0.4 + 0.5 * 0.2)) < 4 * found.stderr < 0.06
     assert inverse_propensity(logged(4000), {"2": 1.0}).used < 1000
+    assert inverse_propensity(logged(4000), {2: 1.0}) == inverse_propensity(logged(4000), {"2": 1.0})
 
 
 def test_a_policy_replayed_on_a_log_earns_what_it_earns_in_the_world_of_the_log():

@@ -3,11 +3,11 @@
 D-UCB and SW-UCB of Garivier and Moulines (2008) are the policy `ucb` on such tallies, with nobody heard.
 """
 
-import math
 from typing import Any, NamedTuple
 
 from byzmab.core.compiler import compiled
 from byzmab.core.errors import BadInput
+from byzmab.core.tell import number_of
 
 ALL, FORGET, WINDOW = range(3)
 NAMES = {"all": ALL, "forget": FORGET, "window": WINDOW}
@@ -37,21 +37,14 @@ def parse_tally(tally: Any) -> Forgetting:
     kind = NAMES.get(name)
     if kind == ALL and tally == name:
         return Forgetting()
-    if kind == FORGET and 0.0 < _number(parameter) < 1.0:
-        return Forgetting(FORGET, factor=_number(parameter))
+    if kind == FORGET and 0.0 < number_of(parameter) < 1.0:
+        return Forgetting(FORGET, factor=number_of(parameter))
     if kind == WINDOW and parameter.isdecimal() and 2 <= int(parameter) <= MOST_WINDOW:
         return Forgetting(WINDOW, window=int(parameter))
     raise BadInput(
         f"tally {tally!r} is not allowed; allowed: all, forget:g with a factor g above 0 and below 1, or window:n with "
         f"a number n of pulls from 2 to {MOST_WINDOW}"
     )
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
 
 
 @compiled

@@ -30,15 +30,16 @@ def parse_tell(tell: Any) -> Tell:
         return Tell()
     if name == EVERY and parameter.isdecimal() and 1 <= int(parameter) <= MOST_ROUNDS:
         return Tell(rounds=int(parameter))
-    if name == GROWTH and 0.0 <= _number(parameter) <= 1.0:
-        return Tell(growth=_number(parameter))
+    if name == GROWTH and 0.0 <= number_of(parameter) <= 1.0:
+        return Tell(growth=number_of(parameter))
     raise BadInput(
         f"tell {tell!r} is not allowed; allowed: {EVERY}, {EVERY}:k with a whole number k of rounds of at least 1, or "
         f"{GROWTH}:d with a share d in [0, 1]"
     )
 
 
-def _number(text: str) -> float:
+def number_of(text: str) -> float:
+    """The number that a text is; NaN, which compares false, where it is none."""
     try:
         return float(text)
     except ValueError:

@@ -50,7 +50,7 @@ def replay_policy(log: str | Sequence[Event], policy: Any = "ucb", seed: int = 0
     return _evaluation(np.array(rewards), len(rewards), len(events), weighted)
 
 
-def inverse_propensity(log: str | Sequence[Event], shares: Mapping[str, float]) -> Evaluation:
+def inverse_propensity(log: str | Sequence[Event], shares: Mapping[Any, float]) -> Evaluation:
     """The mean reward of arms chosen with fixed shares, arm → chance, by all events of a log with propensities.
 
     It is unbiased where the propensities are true and no arm with a share was logged with a chance of 0.
@@ -59,12 +59,13 @@ def inverse_propensity(log: str | Sequence[Event], shares: Mapping[str, float]) 
     arms = _checked_arms(events)
     if any(event.propensity == 0.0 for event in events):
         raise BadInput("log has no propensities; allowed: a column `propensity` with the chance of each logged arm")
-    whole = math.isclose(sum(shares.values()), 1.0, abs_tol=1e-9) and min(shares.values()) >= 0.0
-    if not shares.keys() <= {*arms} or not whole:
+    chances = {str(arm): chance for arm, chance in shares.items()}  # a log's arms are texts, numbers among them
+    whole = math.isclose(sum(chances.values()), 1.0, abs_tol=1e-9) and min(chances.values()) >= 0.0
+    if not chances.keys() <= {*arms} or not whole:
         allowed = f"chances of the arms {', '.join(arms)}, 1 in all"
         raise BadInput(f"shares {dict(shares)!r} are not allowed; allowed: {allowed}")
-    terms = np.array([shares.get(event.arm, 0.0) * event.reward / event.propensity for event in events])
-    used = sum(shares.get(event.arm, 0.0) > 0.0 for event in events)
+    terms = np.array([chances.get(event.arm, 0.0) * event.reward / event.propensity for event in events])
+    used = sum(chances.get(event.arm, 0.0) > 0.0 for event in events)
     return _evaluation(terms, used, len(events), None)
 
 
