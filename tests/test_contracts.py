@@ -9,6 +9,7 @@ import pytest
 from byzmab import Attack, BadInput, Experiment, Filter, Graph, Policy, Rewards, compiled
 from byzmab.core.compiler import watching_compilation
 from byzmab.core.draws import uniform
+from byzmab.core.filters.base import CAPPED_COUNTS
 from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.trimmed import Mean
 from byzmab.simulation.parts import PLUGINS
@@ -258,6 +259,24 @@ def test_a_filter_that_depends_on_more_than_it_declares_is_caught():
     Forgetful.believe = staticmethod(believe)
     with pytest.raises(AssertionError, match="depends_on"):
         check(Forgetful())
+
+
+def test_a_filter_that_looks_at_counts_beyond_its_own_but_declares_them_capped_is_caught():
+    @compiled
+    def believe(heard):
+        total = 0.0
+        for pulls in heard.pulls:
+            total += pulls
+        return heard.own_mean, heard.own_pulls + total, 0.0
+
+    class Impressed(Filter):
+        """Counts what others claim, beyond its own pulls."""
+
+        depends_on = CAPPED_COUNTS
+
+    Impressed.believe = staticmethod(believe)
+    with pytest.raises(AssertionError, match="depends_on"):
+        check(Impressed())
 
 
 def test_a_digest_that_looks_at_ones_own_tally_is_caught():

@@ -1,5 +1,6 @@
 """What filters promise, whatever is told."""
 
+import itertools
 import math
 
 import numpy as np
@@ -11,10 +12,11 @@ from hypothesis.extra.numpy import arrays
 from byzmab import Heard
 from byzmab.core.filters import FILTERS, Filter
 from byzmab.core.filters.fates import Fate
-from byzmab.core.filters.median import Median, median_with
+from byzmab.core.filters.median import Median
 from byzmab.core.filters.pooled import Pooled
 from byzmab.core.filters.screened import Screened
 from byzmab.core.filters.trimmed import Mean, Trimmed, sum_without_extremes
+from byzmab.core.medians import FEW, median_of_few, median_with
 
 unit = st.floats(0, 1)
 anything = st.floats(allow_nan=False)
@@ -90,10 +92,16 @@ def test_without_trimming_one_liar_moves_the_mean():
     assert believe(Mean, 0.5, [0.5, 0.5, 1.0], f=1)[0] == pytest.approx(0.625)
 
 
-@given(own=unit, means=arrays(float, st.integers(0, 9), elements=unit))
+@given(own=unit, means=arrays(float, st.integers(0, 14), elements=unit))
 def test_the_median_is_the_median(own, means):
     assert median_with(own, np.sort(means)) == pytest.approx(np.median([own, *means]))
-    assert believe(Median, own, means)[1] == 10.0
+    assert believe(Median, own, means)[:2] == (pytest.approx(np.median([own, *means])), 10.0)
+
+
+@pytest.mark.parametrize("size", range(FEW + 1))
+def test_the_network_finds_the_median_of_all_zeros_and_ones_and_so_of_anything(size):
+    for own, *means in itertools.product((0.0, 1.0), repeat=size + 1):
+        assert median_of_few(own, np.array(means)) == np.median([own, *means])
 
 
 def test_nobody_counts_for_more_than_oneself():

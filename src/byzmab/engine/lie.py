@@ -13,7 +13,7 @@ from byzmab.attacks.base import pick_normal_agent as start_round  # and here
 from byzmab.attacks.constant import lie  # and here
 from byzmab.core.compiler import compiled, specialize
 from byzmab.core.draws import fold
-from byzmab.core.filters.base import CONSISTENT_MEANS
+from byzmab.core.filters.base import CAPPED_COUNTS, CONSISTENT_MEANS
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Floats, Report, Words
 from byzmab.engine.dense import shared_order_of
@@ -69,7 +69,13 @@ def begin_round_dense(state: Any, world: World, params: Floats, scratch: Floats,
 
 @compiled
 def tell(
-    pulls: Floats, means: Floats, told_pulls: Floats, told_means: Floats, own_pulls: Floats, kappa: float, step_a: bool
+    pulls: Floats,
+    means: Floats,
+    told_pulls: Floats,
+    told_means: Floats,
+    own_pulls: Floats,
+    kappa: float,
+    depends_on: int,
 ) -> np.uint64:
     """Put a lie in its row; return a word with the bits of those arms on which it changed in a way that matters."""
     dirty = np.uint64(0)
@@ -77,11 +83,13 @@ def tell(
         count, mean = pulls[arm], means[arm]
         if not (count > 0.0 and -math.inf < mean < math.inf):
             count, mean = 0.0, 0.0  # no number at all is silence
-        if step_a:  # of a count it only matters whether it passes
-            own = own_pulls[arm]
-            differs = (kappa * count >= own) != (kappa * told_pulls[arm] >= own)
+        own, before = own_pulls[arm], told_pulls[arm]
+        if depends_on == CONSISTENT_MEANS:  # of a count it only matters whether it passes step A
+            differs = (kappa * count >= own) != (kappa * before >= own)
+        elif depends_on == CAPPED_COUNTS:
+            differs = min(count, own) != min(before, own)
         else:
-            differs = count != told_pulls[arm]
+            differs = count != before
         differs |= mean != told_means[arm]
         told_pulls[arm], told_means[arm] = count, mean
         dirty |= np.uint64(differs) << (arm & np.uint64(63))
@@ -127,7 +135,7 @@ def lie_all(state: Any) -> None:
                 world.told.means[row],
                 world.pulls[receiver],
                 world.kappas[receiver],
-                state.depends_on == CONSISTENT_MEANS,
+                state.depends_on,
             )
 
 

@@ -15,6 +15,7 @@ from byzmab.core.report import NO_MIDDLE, Floats, Heard
 EVERY_ROUND = 0  # time itself, or unknown: believe anew in every round
 ANY_REPORT = 1  # a count or a mean in a report on the arm changed
 CONSISTENT_MEANS = 2  # a mean changed, or whether a report passes the consistency filter
+CAPPED_COUNTS = 3  # a mean changed, or a count below one's own: who counts for at most oneself is told by min(n_j, n_i)
 
 NO_BELIEF = "filter made a belief that is no number, or whose weight is not positive"
 

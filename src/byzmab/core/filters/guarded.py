@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from byzmab.core.compiler import compiled, compiled_noinline
-from byzmab.core.filters.base import ANY_REPORT, Filter
+from byzmab.core.filters.base import CAPPED_COUNTS, Filter
 from byzmab.core.filters.fates import Fate
-from byzmab.core.filters.median import median_with
 from byzmab.core.filters.pull import cap_of, pool_around
+from byzmab.core.medians import FEW, median_of_few, median_with
 from byzmab.core.report import Floats, Heard, Middle
 from byzmab.core.sorting import sort_few, sort_reports, take_out
 
@@ -27,7 +27,7 @@ SURELY = 24.0  # IMPOSSIBLE + ½ ln c is less for any count up to 10¹⁷, so th
 TRIMMED_PULLS_KNOW = 0.9  # what a trimmed mean knows of those it is made from, less f: measured
 ROOM = 2.0  # half the width of an interval, in 1/√w, by which being alone is compared with what was heard
 ENOUGH_PER_LIAR = 3  # the paper's condition: more than 3f reports, or else alone
-FEW_REPORTS = 24  # up to so many are sorted by comparing all with all
+ALL_WITH_ALL = 24  # up to so many reports are sorted by comparing all with all
 
 
 @compiled
@@ -179,16 +179,26 @@ def believe_measured(heard: Heard, middle: Middle) -> tuple[float, float, float]
     return estimate, weight, doubt
 
 
+@compiled_noinline
+def sort_for_centre(pulls: Floats, means: Floats) -> None:
+    """Sort reports by mean."""
+    if means.size <= ALL_WITH_ALL:
+        sort_few(pulls, means)
+    else:
+        sort_reports(pulls, means)
+
+
 @compiled
 def believe(heard: Heard) -> tuple[float, float, float]:
     """What the theorem says, or what was measured to be better."""
     if heard.params[PROVEN] > 0.0:
         return believe_proven(heard)
-    if heard.means.size <= FEW_REPORTS:
-        sort_few(heard.pulls, heard.means)
+    if heard.means.size <= FEW:
+        centre = median_of_few(heard.own_mean, heard.means)
     else:
-        sort_reports(heard.pulls, heard.means)
-    return believe_measured(heard, Middle(0, 0.0, 0.0, 0.0, 0, median_with(heard.own_mean, heard.means)))
+        sort_for_centre(heard.pulls, heard.means)
+        centre = median_with(heard.own_mean, heard.means)
+    return believe_measured(heard, Middle(0, 0.0, 0.0, 0.0, 0, centre))
 
 
 @compiled
@@ -240,7 +250,7 @@ class Guarded(Filter):
     believe_dense = staticmethod(believe_dense)
     drops = staticmethod(drops)
     explain = staticmethod(explain)
-    depends_on = ANY_REPORT
+    depends_on = CAPPED_COUNTS
     bias: float = 0.6  # these three are measured, not derived
     caution: float = 2.5
     fade: float = 40.0

@@ -5,30 +5,16 @@ from dataclasses import dataclass
 from byzmab.core.compiler import compiled
 from byzmab.core.filters.base import CONSISTENT_MEANS, Filter
 from byzmab.core.filters.fates import Fate
-from byzmab.core.report import Floats, Heard
+from byzmab.core.medians import FEW, median_of_few, median_with
+from byzmab.core.report import Heard
 from byzmab.core.sorting import sort
-
-
-@compiled
-def median_with(own_mean: float, means: Floats) -> float:
-    """The median of a value and some sorted ones."""
-    below = 0
-    while below < means.size and means[below] < own_mean:
-        below += 1
-    # the sorted whole is means[:below], own_mean, means[below:]
-    middle = 0.0
-    low, high = means.size // 2, (means.size + 1) // 2
-    for rank in (low, high):
-        if rank == below:
-            middle += own_mean
-        else:
-            middle += means[rank] if rank < below else means[rank - 1]
-    return middle / 2.0
 
 
 @compiled
 def believe(heard: Heard) -> tuple[float, float, float]:
     """The median of one's own mean and the consistent ones, worth one's own pulls."""
+    if heard.means.size <= FEW:
+        return median_of_few(heard.own_mean, heard.means), heard.own_pulls, 0.0
     sort(heard.means)
     return median_with(heard.own_mean, heard.means), heard.own_pulls, 0.0
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from byzmab.core.compiler import compiled
-from byzmab.core.filters.base import ANY_REPORT, Filter
+from byzmab.core.filters.base import CAPPED_COUNTS, Filter
 from byzmab.core.filters.fates import Fate, without_extremes
 from byzmab.core.report import NO_MIDDLE, Floats, Heard, Middle
 from byzmab.core.sorting import sort_reports
@@ -72,4 +72,4 @@ class Pooled(Filter):
     believe = staticmethod(believe)
     believe_dense = staticmethod(believe_dense)
     explain = staticmethod(explain)
-    depends_on = ANY_REPORT
+    depends_on = CAPPED_COUNTS

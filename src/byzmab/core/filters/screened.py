@@ -13,8 +13,8 @@ import numpy as np
 from byzmab.core.compiler import compiled
 from byzmab.core.filters.base import EVERY_ROUND, Filter
 from byzmab.core.filters.fates import Fate, without_extremes
-from byzmab.core.filters.median import median_with
 from byzmab.core.filters.pooled import cap, cap_and_sort, pool
+from byzmab.core.medians import median_with
 from byzmab.core.report import Floats, Heard, Middle
 from byzmab.core.sorting import take_out
 
