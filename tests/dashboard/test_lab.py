@@ -265,6 +265,7 @@ def test_the_lab_opens_on_a_story_whose_levers_play_it_again(open_lab):
     assert page.locator("#tale-network .liar").count() == 2
     page.click("[data-liars='0']")
     expect(page.locator("#tale-change")).to_contain_text("liars 2 → 0")
+    expect(page.locator("#tale-captions [data-part='papers']")).to_contain_text("With f = 0 nothing is trimmed")
     honest = told(page)
     assert honest["believing"] < honest["alone"]  # where nobody lies, believing everyone is fine
     assert page.locator("#tale-network .liar").count() == 0
@@ -274,6 +275,7 @@ def test_the_lab_opens_on_a_story_whose_levers_play_it_again(open_lab):
     assert told(page)["believing"] < first["alone"]
     page.select_option("#lever-filter", "trimmed")
     expect(page.locator("#tale-change")).to_contain_text("filter guarded → trimmed", timeout=PATIENCE)
+    expect(page.locator("#tale-change")).to_contain_text(re.compile(r"guarded \d+ → trimmed \d+"))
     assert set(told(page)) == {"alone", "believing", "chosen"}
     page.click("#tale-build")
     expect(page.locator("#setups .name")).to_have_text(["trimmed", "believing everyone"])
@@ -492,6 +494,18 @@ def test_the_steps_of_a_round_appear_one_by_one_beside_what_believing_everyone_w
         assert f"It would have pulled arm {step['everyone']['choice']}" in said
     page.keyboard.press("PageDown")
     expect(page.locator("#step-round")).to_have_value("501")
+
+
+def test_captions_of_a_round_tell_what_the_filter_and_the_policy_in_use_do(open_lab):
+    page = open_lab(f"{FIRST}&attack=extreme")
+    page.click("#open-step")
+    page.locator("#stages [data-stage='trimming']").click()
+    expect(page.locator("#stage-caption")).to_contain_text("What pulls the estimate hardest goes")
+    page.locator("#stages [data-stage='index']").click()
+    expect(page.locator("#stage-caption")).to_contain_text("alpha = 0.2")
+    page.locator("#set-f").fill("3")  # more than nine neighbours are enough for
+    page.locator("#stages [data-stage='trimming']").click()
+    expect(page.locator("#stage-caption")).to_contain_text("None is used: too few are left against f = 3")
 
 
 def test_fifty_arms_are_listed_and_the_pulled_one_is_in_view(open_lab):

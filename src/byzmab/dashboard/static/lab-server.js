@@ -27,9 +27,6 @@ async function accepted(request) {
 
 const post = (path, data, signal) => accepted(postJson(path, data, signal));
 
-// Whether the lab is open, and how many functions were compiled for it.
-export const getProgress = async () => (await accepted(fetch("/lab/progress"))).json();
-
 export const getMenu = async () => (await accepted(fetch("/lab/menu"))).json();
 
 // What is to be known of a set-up, or a Refusal.

@@ -5,12 +5,11 @@ import { by, make } from "./dom.js";
 import { showExports, wireExports } from "./lab-export.js";
 import { Form } from "./lab-form.js";
 import { appendUpdate, newResult, Results, swatchOf } from "./lab-results.js";
-import { check, getMenu, getProgress, play } from "./lab-server.js";
+import { check, getMenu, play } from "./lab-server.js";
 import { isStale, Setups } from "./lab-setups.js";
 import { Steps } from "./lab-step.js";
 import { drawStoryNetwork, Story } from "./lab-story.js";
 
-const LOOK = 400; // ms between two looks at what is compiled before the lab opens
 const NARROW = "(max-width: 62rem)"; // one column: see lab.css
 const setups = new Setups(), steps = new Steps(setups), results = new Results(setups, lookInto);
 let form = null, story = null, running = null, checking = null, timer = null;
@@ -243,21 +242,11 @@ function openFirst() {
   readAddress();
 }
 
-// Say that the lab compiles as long as it does; the story's network is drawn meanwhile.
-async function tellOpening(opened) {
-  drawStoryNetwork(2);
-  const pause = () => new Promise((resolve) => { setTimeout(resolve, LOOK); });
-  for (await pause(); !opened.done; await pause()) {
-    const { compiled } = await getProgress().catch(() => ({ compiled: 0 }));
-    if (!opened.done && compiled) by("tale-status").textContent = `Compiling, the first time only: ${compiled} functions …`;
-  }
-}
-
 async function begin() {
-  const opened = { done: false }, shared = Boolean(location.hash);
+  const shared = Boolean(location.hash);
   by("story-view").hidden = shared;
   by("build-view").hidden = !shared;
-  tellOpening(opened);
+  drawStoryNetwork(2);
   loadPlotly().catch((error) => refuse(error)); // early, so that the first curve need not wait
   let menu;
   try {
@@ -266,8 +255,6 @@ async function begin() {
     by("tale-status").textContent = error.message;
     by("fields").replaceChildren(make("p", { class: "note bad span" }, error.message));
     return;
-  } finally {
-    opened.done = true;
   }
   form = new Form(by("fields"), menu, {
     changed: (settings, how) => { setups.here.settings = settings; keepAddress(how); listSetups(); results.render(); ask(); form.label.placeholder = setups.name(setups.here); },
