@@ -284,6 +284,23 @@ def test_the_lab_opens_on_a_story_whose_levers_play_it_again(open_lab):
     expect(page.locator("#story-view")).to_be_visible()
 
 
+def test_the_story_waits_while_others_take_all_seats(browser, lab):
+    page, refused = browser.new_page(), []
+
+    def refuse(route):
+        if len(refused) == 2:
+            route.continue_()
+            return
+        refused.append(route.request.url)
+        route.fulfill(status=429, json={"detail": "3 experiments are being played already"})
+
+    page.route("**/lab/run", refuse)
+    page.goto(lab)
+    expect(page.locator("#tale-status")).to_have_text("3 experiments are being played already")
+    expect(page.locator("#tale-build")).to_be_enabled()
+    assert set(told(page)) == {"alone", "believing", "papers", "chosen"}
+
+
 def test_a_click_on_a_curve_opens_that_round(open_lab):
     page = open_lab("horizon=600&runs=5&attack=extreme")
     page.click("#run")
@@ -534,6 +551,8 @@ def test_examples_are_a_start(open_lab):
     expect(page.locator("#setups .name")).to_have_text([f"q={q}" for q in ("0.2", "0.4", "0.6", "0.8", "1.0")])
     page.select_option("#example", "ads")
     expect(page.locator("#setups .name")).to_have_text(["ads, trimmed", "ads, mean", "ads, guarded"])
+    page.wait_for_function("() => document.getElementById('graph-note').textContent === '48 edges'")  # it was checked
+    expect(page.locator("#status")).to_contain_text("two of them lie. Press Run all.")
     assert page.input_value("#set-arms").startswith("0.6339,0.608,")
     assert page.input_value("#set-graph") == "firms"
     page.go_back()

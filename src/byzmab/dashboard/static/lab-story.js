@@ -9,6 +9,7 @@ import { completeEdges, drawNetwork } from "./network.js";
 import { savedSentence } from "./savings.js";
 
 const AGENTS = 10;
+const SEAT = 300; // ms before a seat is asked for again
 const TINTS = { alone: "solo", believing: "curve-1", papers: "curve-2", chosen: "curve-0" };
 const DASHES = { alone: "dot", believing: "dash", papers: "dashdot", chosen: "solid" };
 const COUNTS = ["Nobody lies", "One of ten lies", "Two of ten lie", "Three of ten lie", "Four of ten lie"];
@@ -87,7 +88,7 @@ export class Story {
     this.showLevers();
     for (const id of ["tale-build", "tale-step"]) by(id).disabled = true;
     try {
-      for (const filter of Object.values(this.parts())) await this.playOne(filter, mine.signal);
+      for (const filter of Object.values(this.parts())) while (!(await this.playOne(filter, mine.signal)));
       by("tale-status").textContent = `${this.told.settings.runs} runs of ${this.horizon().toLocaleString("en")} rounds, ${((performance.now() - began) / 1000).toFixed(1)} s`;
       this.explainChange();
       for (const id of ["tale-build", "tale-step"]) by(id).disabled = false;
@@ -97,20 +98,28 @@ export class Story {
     if (this.playing === mine) this.show();
   }
 
+  // Play one filter, unless that was done before; false if others take all seats, as those do for a moment that levers pulled before began.
   async playOne(filter, signal) {
     const settings = this.settings(filter), key = keyOf(settings);
-    if (this.results.get(key)?.complete) return;
+    if (this.results.get(key)?.complete) return true;
     const result = newResult(settings);
-    by("tale-status").textContent = `Playing ${filter} …`;
     await play(settings, (event, data) => {
-      if (event === "begin") result.about = data;
-      else if (event === "compiling") by("tale-status").textContent = `Compiling ${filter}, the first time only: ${data.functions} functions …`;
+      if (event === "begin") {
+        result.about = data;
+        by("tale-status").textContent = `Playing ${filter} …`;
+      } else if (event === "compiling") by("tale-status").textContent = `Compiling ${filter}, the first time only: ${data.functions} functions …`;
       else if (event === "frame") {
         appendUpdate(result, data);
         this.results.set(key, result);
         this.show();
       } else result.complete = true;
-    }, signal, true);
+    }, signal, true).catch(async (error) => {
+      if (!error.busy) throw error;
+      by("tale-status").textContent = error.message;
+      await new Promise((resolve) => { setTimeout(resolve, SEAT); });
+      signal.throwIfAborted();
+    });
+    return result.complete;
   }
 
   showLevers() {

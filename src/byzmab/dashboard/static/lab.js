@@ -13,6 +13,7 @@ import { drawStoryNetwork, Story } from "./lab-story.js";
 const NARROW = "(max-width: 62rem)"; // one column: see lab.css
 const setups = new Setups(), steps = new Steps(setups), results = new Results(setups, lookInto);
 let form = null, story = null, running = null, checking = null, timer = null;
+let hint = ""; // what an example is, and what to press, until something is pressed
 
 // --- the address -------------------------------------------------------------------------------------------
 
@@ -114,7 +115,8 @@ function tellInfo() {
   by("warning").hidden = !info.warning;
   by("warning").textContent = info.warning ?? "";
   showExports(info);
-  if (!running && setups.here.result === null) by("status").textContent = info.work >= 5 ? `About ${Math.round(info.work)} s of work for one core.` : "";
+  const work = info.work >= 5 ? `About ${Math.round(info.work)} s of work for one core.` : "";
+  if (!running && setups.here.result === null) by("status").textContent = [hint, work].filter(Boolean).join(" ");
   steps.update();
 }
 
@@ -131,6 +133,7 @@ function refuse(error, focus = false) {
 
 async function run(wanted, scroll = true) {
   stop();
+  hint = "";
   const mine = (running = new AbortController());
   by("run").disabled = by("run-all").disabled = true;
   by("cancel").disabled = false;
@@ -210,7 +213,7 @@ function offerExamples(examples) {
     setups.load(example.setups);
     showBuild(true);
     by("example").value = "";
-    by("status").textContent = `${example.name}: ${example.title}. Press ${example.setups.length > 1 ? "Run all" : "Run"}.`;
+    by("status").textContent = hint = `${example.name}: ${example.title}. Press ${example.setups.length > 1 ? "Run all" : "Run"}.`;
     keepAddress("pushState");
     showBench();
   });
@@ -257,7 +260,7 @@ async function begin() {
     return;
   }
   form = new Form(by("fields"), menu, {
-    changed: (settings, how) => { setups.here.settings = settings; keepAddress(how); listSetups(); results.render(); ask(); form.label.placeholder = setups.name(setups.here); },
+    changed: (settings, how) => { hint = ""; setups.here.settings = settings; keepAddress(how); listSetups(); results.render(); ask(); form.label.placeholder = setups.name(setups.here); },
     renamed: (label) => { setups.here.label = label; keepAddress(); listSetups(); results.render(); },
   });
   story = new Story(menu, leaveStory);

@@ -22,6 +22,7 @@ export async function post(path, data) {
 }
 
 async function act(action, row, show) {
+  if (busy.has(row.agent)) return; // a double click is one
   busy.set(row.agent, action);
   by("done").textContent = `${NAMES[action]}: ${row.name} …`;
   show();
