@@ -88,7 +88,7 @@ const liesOf = (reports) => `The ${reports.length > 1 ? "lies" : "lie"} of ${rep
 export function harmlessOf(step, arm) {
   const lies = step.heard.filter((report) => report.lies), kept = lies.filter((report) => ["kept", "heard"].includes(report.fates[arm]));
   if (!lies.length) return "Nobody whom it hears lies.";
-  if (!kept.length) return `No lie is left on arm ${arm + 1}: ${names(lies)} went.`;
+  if (!kept.length) return `No lie is left on arm ${arm + 1}: what ${lies.map((report) => report.agent).join(", ")} told is not used.`;
   const [low, high] = honestRange(step, arm) ?? [NaN, NaN];
   const inside = kept.filter((report) => report.means[arm] >= low && report.means[arm] <= high), outside = kept.filter((report) => !inside.includes(report));
   const words = [];
