@@ -105,5 +105,6 @@ def test_more_liars_than_f_are_told_until_they_are_heard_no_more():
 
     others = {f"agent_{number}": "kept" for number in range(4, 7)}
     assert overrun("auto", agent_1="kept", agent_2="trimmed", **others) == {"liars": 2, "f": 1}
-    assert overrun("auto", agent_1="expelled", agent_2="trimmed", **others) is None
+    assert overrun("auto", agent_1="expelled", agent_2="trimmed", **others) == {"liars": 1, "f": 0}
+    assert overrun("auto", agent_1="expelled", agent_2="expelled", **others) is None
     assert overrun(2, agent_1="kept", agent_2="trimmed", **others) is None

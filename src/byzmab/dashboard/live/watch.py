@@ -173,11 +173,15 @@ class Watch:
 
 
 def overrun(f: int | str, honest: Sequence[Mapping[str, Any]], liars: Sequence[str]) -> dict[str, int] | None:
-    """The honest node that hears most liars beyond its f: how many, and f; None where no node hears more than f."""
+    """The honest node that hears most liars beyond its f: how many, and f; None where no node hears more than f.
+
+    Whom a node expelled it neither hears nor reckons with.
+    """
     worst: dict[str, int] | None = None
     for row in honest:
         heard = sum(row["fates"].get(name, "expelled") != "expelled" for name in liars)
-        mine = f if isinstance(f, int) else most_allowed(len(row["fates"]))
+        given = f if isinstance(f, int) else most_allowed(len(row["fates"]))
+        mine = max(0, given - list(row["fates"].values()).count("expelled"))
         if heard > mine and (worst is None or heard - mine > worst["liars"] - worst["f"]):
             worst = {"liars": heard, "f": mine}
     return worst
