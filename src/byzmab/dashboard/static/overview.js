@@ -36,6 +36,7 @@ function showAgents(rows) {
 
 function choose(agent) {
   chosen = agent;
+  showNode(latest.agents[chosen - 1], show); // at once: whoever is quick must not open or kill the one before
   show();
 }
 
