@@ -107,6 +107,12 @@ def saved(page, button, directory):
     return path
 
 
+def fits_everybody(page):
+    assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
 def take_pictures(page, name):
     """For the documentation: what is seen first, or on a phone the curves, and a round."""
     DOCS.mkdir(exist_ok=True)
@@ -265,6 +271,7 @@ def test_the_lab_opens_on_a_story_whose_levers_play_it_again(open_lab):
     assert page.locator("#tale-network .liar").count() == 2
     page.click("[data-liars='0']")
     expect(page.locator("#tale-change")).to_contain_text("liars 2 → 0")
+    expect(page.locator("#tale-captions [data-part='papers']")).to_contain_text("With f = 0 nothing is trimmed")
     honest = told(page)
     assert honest["believing"] < honest["alone"]  # where nobody lies, believing everyone is fine
     assert page.locator("#tale-network .liar").count() == 0
@@ -274,12 +281,30 @@ def test_the_lab_opens_on_a_story_whose_levers_play_it_again(open_lab):
     assert told(page)["believing"] < first["alone"]
     page.select_option("#lever-filter", "trimmed")
     expect(page.locator("#tale-change")).to_contain_text("filter guarded → trimmed", timeout=PATIENCE)
+    expect(page.locator("#tale-change")).to_contain_text(re.compile(r"guarded \d+ → trimmed \d+"))
     assert set(told(page)) == {"alone", "believing", "chosen"}
     page.click("#tale-build")
     expect(page.locator("#setups .name")).to_have_text(["trimmed", "believing everyone"])
     played(page)
     page.go_back()
     expect(page.locator("#story-view")).to_be_visible()
+
+
+def test_the_story_waits_while_others_take_all_seats(browser, lab):
+    page, refused = browser.new_page(), []
+
+    def refuse(route):
+        if len(refused) == 2:
+            route.continue_()
+            return
+        refused.append(route.request.url)
+        route.fulfill(status=429, json={"detail": "3 experiments are being played already"})
+
+    page.route("**/lab/run", refuse)
+    page.goto(lab)
+    expect(page.locator("#tale-status")).to_have_text("3 experiments are being played already")
+    expect(page.locator("#tale-build")).to_be_enabled()
+    assert set(told(page)) == {"alone", "believing", "papers", "chosen"}
 
 
 def test_a_click_on_a_curve_opens_that_round(open_lab):
@@ -494,6 +519,18 @@ def test_the_steps_of_a_round_appear_one_by_one_beside_what_believing_everyone_w
     expect(page.locator("#step-round")).to_have_value("501")
 
 
+def test_captions_of_a_round_tell_what_the_filter_and_the_policy_in_use_do(open_lab):
+    page = open_lab(f"{FIRST}&attack=extreme")
+    page.click("#open-step")
+    page.locator("#stages [data-stage='trimming']").click()
+    expect(page.locator("#stage-caption")).to_contain_text("What pulls the estimate hardest goes")
+    page.locator("#stages [data-stage='index']").click()
+    expect(page.locator("#stage-caption")).to_contain_text("alpha = 0.2")
+    page.locator("#set-f").fill("3")  # more than nine neighbours are enough for
+    page.locator("#stages [data-stage='trimming']").click()
+    expect(page.locator("#stage-caption")).to_contain_text("None is used: too few are left against f = 3")
+
+
 def test_fifty_arms_are_listed_and_the_pulled_one_is_in_view(open_lab):
     page = open_lab("arms=random:50&horizon=200&runs=2&attack=extreme")
     page.click("#open-step")
@@ -520,6 +557,8 @@ def test_examples_are_a_start(open_lab):
     expect(page.locator("#setups .name")).to_have_text([f"q={q}" for q in ("0.2", "0.4", "0.6", "0.8", "1.0")])
     page.select_option("#example", "ads")
     expect(page.locator("#setups .name")).to_have_text(["ads, trimmed", "ads, mean", "ads, guarded"])
+    page.wait_for_function("() => document.getElementById('graph-note').textContent === '48 edges'")  # it was checked
+    expect(page.locator("#status")).to_contain_text("two of them lie. Press Run all.")
     assert page.input_value("#set-arms").startswith("0.6339,0.608,")
     assert page.input_value("#set-graph") == "firms"
     page.go_back()
@@ -548,8 +587,14 @@ def test_the_page_is_for_everybody(open_lab, width, scheme):
     page.click("#open-step")
     page.wait_for_selector("#scene .mark")
     expect(page.locator("#step-view .fate").first).to_be_visible()
-    assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    page.locator("#stages [data-stage='index']").click()
+    fits_everybody(page)
     if "BYZMAB_WRITE_DOCS" in os.environ:
         take_pictures(page, f"{width}-{scheme}")
+    page.click("#to-story")
+    told(page)
+    fits_everybody(page)
+    if "BYZMAB_WRITE_DOCS" in os.environ and scheme == "light":
+        page.set_viewport_size({"width": width, "height": 930})
+        page.mouse.click(1, 1)  # away from what was pressed
+        page.screenshot(path=DOCS / f"story-{width}-light.png")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import os
 import re
 import subprocess
@@ -302,7 +303,8 @@ def test_alone_is_the_same_policy_alone_and_what_is_saved_is_paired():
         simulate(read_setup({**texts, **more})).network_regret[:, -1] for more in ({}, {"filter": "solo"})
     )
     assert last["solo"]["mean"][-1] == pytest.approx(solo.mean(), abs=6e-4)
-    assert last["saved"] == pytest.approx(saved_interval(together, solo)._asdict())
+    found = saved_interval(together, solo)
+    assert last["saved"] == pytest.approx({"mean": found.mean, "low": found.low, "high": found.high})
 
 
 def test_one_run_has_no_interval_that_json_cannot_hold():
@@ -331,6 +333,18 @@ def test_the_page_is_served_before_the_simulator_is_imported():
         "from byzmab.dashboard.lab.routes import make_app\n"
         "app = make_app()\n"
         "assert not [name for name in sys.modules if name.startswith(('byzmab.engine', 'byzmab.simulation.experiment'))]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_menu_and_a_set_up_with_its_graph_are_told_before_the_loop_is_compiled():
+    """In a process of its own: no module is loaded that compiles when it is imported."""
+    code = (
+        "import sys\n"
+        "from byzmab.dashboard.lab.desk import Desk, menu\n"
+        "menu()\n"
+        "assert len(Desk().check({'graph': 'ring:4'})['edges']) == 40\n"
+        "assert not [name for name in sys.modules if name.startswith(('byzmab.engine.round', 'byzmab.simulation.single_run'))]\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -423,6 +437,13 @@ def test_a_step_is_told_as_plain_data():
     assert [report["agent"] for report in told["heard"]] == [1, 2, *range(4, 11)]
     assert [report["lies"] for report in told["heard"]] == [True, True, *[False] * 7]
     assert told["index"][told["choice"] - 1] == max(told["index"])
+
+
+def test_a_step_tells_the_formula_with_the_parameters_that_were_played():
+    told = step(Experiment(horizon=20, runs=1, policy="ucb:0.2"), 1, 20, 3)
+    assert told["formula"].endswith("; alpha = 0.2")
+    width = (0.2 * math.log(told["time"]) / told["weights"][0]) ** 0.5
+    assert told["index"][0] == pytest.approx(told["estimates"][0] + width + told["doubts"][0])
 
 
 @pytest.mark.parametrize(

@@ -231,6 +231,7 @@ def test_the_overview_shows_honest_nodes_against_two_shadows_and_opens_their_pag
     page.wait_for_selector("#plot-regret .main-svg", timeout=PATIENCE)
     names = page.evaluate("() => document.getElementById('plot-regret').data.map((trace) => trace.name)")
     assert [name for name in names if name] == ["believing everyone", "alone", "honest nodes"]
+    expect(page.locator("#n-regret")).to_contain_text(re.compile(r"% \(.+ to .+\) saved of being alone"))
     before = number(page, "#agents tr:nth-child(2) td:nth-child(3)")
     page.wait_for_function(
         "(seen) => Number(document.querySelector('#agents tr:nth-child(2) td:nth-child(3)').textContent.replace(',', '')) > seen",

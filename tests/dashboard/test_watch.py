@@ -1,17 +1,20 @@
 """What a network's page is told: a history that outlives pages, and what happened, written down once."""
 
 import json
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("litestar")
 
 from byzmab.dashboard.live.watch import MOST_POINTS, History, Watch
+from byzmab.simulation.statistics import saved_interval
 
 
-def row(agent, regret, lies=False, **more):
+def row(agent, regret, alone=None, lies=False, **more):
     """What is known of a node at one time."""
-    shadows = {"solo_regret": 2 * regret, "believer_regret": 5 * regret}
+    shadows = {"solo_regret": 2 * regret if alone is None else alone, "believer_regret": 5 * regret}
     return {
         "agent": agent,
         "name": f"agent-{agent}",
@@ -19,6 +22,7 @@ def row(agent, regret, lies=False, **more):
         "regret": regret,
         "evidence": [],
         "expelled": [],
+        "fates": {},
         **shadows,
         **more,
     }
@@ -33,6 +37,7 @@ class Still:
 
     def __init__(self):
         self.attack, self.equivocators, self.told, self.seconds = "extreme", "keep", None, 0.0
+        self.deployment = SimpleNamespace(plan=SimpleNamespace(f="auto"))
 
     def summary(self):
         return self.told
@@ -78,3 +83,28 @@ def test_what_is_found_out_is_told_once_and_a_suspicion_is_no_proof():
     watch.set_equivocators("keep")
     assert json.loads(watch.past())["events"][-1]["what"] == "liars are taken back"
     assert still.equivocators == "keep"
+
+
+def test_what_is_saved_of_being_alone_is_told_with_its_interval_over_honest_nodes():
+    still, lost, alone = Still(), [3.0, 4.0, 2.0], [9.0, 5.0, 8.0]
+    nodes = [row(number, *pair) for number, pair in enumerate(zip(lost, alone, strict=True), 2)]
+    still.told = summary(1.0, row(1, 50.0, lies=True), *nodes)
+    found = saved_interval(np.array(lost), np.array(alone))
+    told = json.loads(Watch(still, still).summary())["saved"]
+    assert told == pytest.approx({"mean": found.mean, "low": found.low, "high": found.high})
+
+
+def test_more_liars_than_f_are_told_until_they_are_heard_no_more():
+    still = Still()
+
+    def overrun(f, **fates):
+        still.deployment.plan.f = f
+        heard = {name.replace("_", "-"): fate for name, fate in fates.items()}
+        still.told = summary(1.0, row(1, 0.0, lies=True), row(2, 0.0, lies=True), row(3, 1.0, fates=heard))
+        return json.loads(Watch(still, still).summary())["overrun"]
+
+    others = {f"agent_{number}": "kept" for number in range(4, 7)}
+    assert overrun("auto", agent_1="kept", agent_2="trimmed", **others) == {"liars": 2, "f": 1}
+    assert overrun("auto", agent_1="expelled", agent_2="trimmed", **others) == {"liars": 1, "f": 0}
+    assert overrun("auto", agent_1="expelled", agent_2="expelled", **others) is None
+    assert overrun(2, agent_1="kept", agent_2="trimmed", **others) is None

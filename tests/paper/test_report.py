@@ -29,6 +29,15 @@ def test_the_report_opens_offline_and_fits(browser, report, width):
     assert page.locator("td.verdict").count() == 3  # C4 and C5 of F3, and C12
 
 
+def test_no_drawing_covers_part_of_a_frame(browser, report):
+    page = open_page(browser, report, 1200, "#plot-F11 .main-svg")
+    sizes = page.locator(".plot").evaluate_all(
+        "(boxes) => boxes.map((box) => [box.clientWidth, box.clientHeight, box.querySelector('.main-svg').width.baseVal.value,"
+        " box.querySelector('.main-svg').height.baseVal.value])"
+    )
+    assert all(drawn_width <= width and drawn_height <= height for width, height, drawn_width, drawn_height in sizes)
+
+
 def test_the_report_opens_with_the_tally_of_verdicts_and_a_list_of_contents(browser, report):
     page = open_page(browser, report, 1200, "#plot-F11 .main-svg")
     counts = [int(text.split()[0]) for text in page.locator(".tally strong").all_text_contents()]

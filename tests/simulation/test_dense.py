@@ -17,7 +17,8 @@ from byzmab.core.filters import FILTERS
 from byzmab.core.filters.trimmed import Trimmed
 from byzmab.core.policies import POLICIES
 from byzmab.simulation.density import is_dense
-from byzmab.simulation.single_run import Run, bytes_of
+from byzmab.simulation.single_run import Run
+from byzmab.simulation.sizes import bytes_of
 from byzmab.testing import check
 
 DENSE = [name for name, filter in FILTERS.entries.items() if filter.believe_dense is not None]

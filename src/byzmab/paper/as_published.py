@@ -24,7 +24,7 @@ from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.figure import STYLES, dress, new_axes
 from byzmab.simulation.files import save_figure
 from byzmab.simulation.parts import PAPER_ARMS
-from byzmab.simulation.single_run import grid_of
+from byzmab.simulation.sizes import grid_of
 from byzmab.simulation.statistics import describe
 from byzmab.sweep.store import ResultStore
 

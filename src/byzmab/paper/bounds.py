@@ -14,7 +14,7 @@ from byzmab.simulation.absent import check_present
 from byzmab.simulation.assumptions import f_of_agents, most_liars, outside_the_model, warn_of, why_no_bound
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.figure import draw_band, dress, new_axes
-from byzmab.simulation.single_run import grid_of, is_always_same
+from byzmab.simulation.sizes import grid_of, is_always_same
 from byzmab.simulation.widths import WidthRun
 from byzmab.theory.bounds import lower_rate, ucb1_bound
 from byzmab.theory.communication import most_arms_told

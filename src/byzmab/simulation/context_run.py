@@ -20,7 +20,8 @@ from byzmab.engine.state import NetworkState
 from byzmab.simulation.context_settings import ContextParts, constant_direction
 from byzmab.simulation.density import expected_edges
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.single_run import Run, expected_lies, rows_to_keep, settings_of
+from byzmab.simulation.single_run import Run, settings_of
+from byzmab.simulation.sizes import expected_lies, rows_to_keep
 
 
 def context_parts(experiment: Experiment) -> ContextParts:

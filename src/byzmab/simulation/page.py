@@ -35,7 +35,7 @@ td.evidence { font-size: .8rem; min-width: 15rem; } td.evidence div { white-spac
 @media (prefers-color-scheme: dark) {
   .holds { color: #6fd08c; } .fails { color: #ff8a80; } .inconclusive { color: #e6b94a; }
 }
-.plot { width: 100%; height: 26rem; background: #fff; border: 1px solid var(--line); border-radius: 6px; }
+.plot { width: 100%; height: 26rem; background: #fff; }
 .plot.tall { height: 46rem; }
 .tally, .contents { padding-left: 1.2rem; margin: .4rem 0 1rem; } .contents { columns: 2; } nav { font-size: .95rem; }
 @media (max-width: 40rem) { .contents { columns: 1; } }

@@ -19,13 +19,13 @@ from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.parts import DEFAULT_AGENTS, PAPER_ARMS
 from byzmab.simulation.progress import wanted_bar
 from byzmab.simulation.result import Result
-from byzmab.simulation.single_run import Run, bytes_of, grid_of
+from byzmab.simulation.single_run import Run
+from byzmab.simulation.sizes import COMFORTABLE_BYTES, bytes_of, grid_of
 from byzmab.simulation.spread import Job, Watch, spread
 
 BLOCK_SECONDS = 0.05  # how long the compiled loop plays before it looks up
 PER_RUN = "agents", "arms", "memory", "record"  # settings that take memory in a run
 FOR_ALL = "runs", "record", "agents", "arms"  # those that take memory in what is kept of all runs
-COMFORTABLE_BYTES = 600_000_000  # for all runs that are played at once, unless a number of workers is given
 
 Progress = Callable[[int, int], None]
 

@@ -25,6 +25,7 @@ from byzmab.engine.tell import NOT_KEPT, PER_EDGE, PER_SENDER
 from byzmab.rewards.base import Rewards
 from byzmab.simulation.density import can_be_dense, expected_edges, is_dense, is_digested
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.sizes import expected_lies, grid_of, is_always_same, rows_to_keep
 from byzmab.simulation.true_means import set_means
 
 EVER = ("pulls", "totals", "means")  # of tallies, of which all is counted even where they forget
@@ -40,11 +41,6 @@ KEYS = {
 PARAMETERIZED = {"graph": "placed", "attack": "attack", "filter": "filter", "policy": "policy"}  # and their parts
 
 
-def grid_of(horizon: int, record: int) -> Any:
-    """The rounds on which regret is recorded: about `record` of them, evenly spread, the last included."""
-    return np.unique(np.linspace(0, horizon, min(record, horizon) + 1).round().astype(np.int64))[1:]
-
-
 def draw_kappas(experiment: Experiment, run: int) -> Floats:
     """κ of every agent in a run."""
     parts = experiment.parts
@@ -57,40 +53,6 @@ def draw_kappas(experiment: Experiment, run: int) -> Floats:
 
 def _uniforms(experiment: Experiment, run: int, purpose: int, count: int) -> Floats:
     return draws.uniforms(draws.key_of(experiment.seed, run, purpose), count)
-
-
-def is_always_same(experiment: Experiment) -> bool:
-    """Whether everyone hears the same others in every round."""
-    return not experiment.time_varying and experiment.subset is None
-
-
-def expected_lies(experiment: Experiment) -> int:
-    """How many reports of liars are heard in a round, to be expected."""
-    return expected_edges(experiment, False) * experiment.parts.byzantine // experiment.parts.agents
-
-
-def rows_to_keep(experiment: Experiment) -> int:
-    """How many rows hold what was told and is not told anew: one per sender, or per edge, lies included."""
-    agents = experiment.parts.agents
-    if not experiment.parts.tell.keeps:
-        return 0
-    return agents if is_always_same(experiment) else agents * agents
-
-
-def bytes_of(experiment: Experiment) -> int:
-    """About how much memory one run takes."""
-    parts = experiment.parts
-    agents, arms = parts.agents, parts.arms
-    dense = is_dense(experiment)
-    edges = expected_edges(experiment, dense) + agents
-    lies = expected_lies(experiment) + experiment.parts.byzantine
-    memory = 0 if is_always_same(experiment) else min(experiment.memory, experiment.horizon)
-    remembered = 0 if parts.tell.keeps else memory
-    rows = agents * (remembered + experiment.delay + 1) + lies * (remembered + 1) + rows_to_keep(experiment)
-    lists = (8 if memory else 3) * min(edges * (memory + 1), agents * agents)
-    recorded = agents * min(experiment.record, experiment.horizon)
-    tables = len(parts.given.rounds) * (parts.given.agents or 1) * arms + 2 * agents * parts.forgetting.window
-    return 8 * int(2 * rows * arms + lists + 14 * agents * arms + recorded + tables)
 
 
 def loops_of(experiment: Experiment, dense: bool) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.settings import ABOUT
-from byzmab.simulation.single_run import grid_of
+from byzmab.simulation.sizes import grid_of
 from byzmab.simulation.statistics import bootstrap_interval, describe
 from byzmab.sweep.find import find_all, find_some
 from byzmab.sweep.points import Sweep

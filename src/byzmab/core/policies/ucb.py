@@ -49,7 +49,7 @@ def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats:
 
 @dataclass(frozen=True)
 class Ucb(Policy):
-    """z + √(α ln t / w) + d, α = 2; with no neighbours this is UCB1."""
+    """z + √(α ln t / w) + d; with α = 2 and no neighbours this is UCB1."""
 
     parameters = "ucb:2, the width constant α, 0 or more; 2, as in UCB1, if not given"
     choose = staticmethod(ucb)

@@ -1,6 +1,7 @@
 """The lab's desk: every question of the page, answered by the simulator.
 
-Importing it compiles what is not yet compiled. So the server imports it from a thread, and the page is there before.
+Importing it takes a second, so the server does so from a thread, and the page is there before. It imports no compiled
+loop: what can be chosen, and a set-up with its graph, are told before anything is compiled.
 """
 
 import json
@@ -16,7 +17,6 @@ from byzmab.dashboard.lab.events import Event, Game, played
 from byzmab.dashboard.lab.examples import examples
 from byzmab.dashboard.lab.playing import Playing, announce
 from byzmab.dashboard.lab.regions import Regions, announcement
-from byzmab.dashboard.lab.round_view import step
 from byzmab.dashboard.lab.seats import Seats
 from byzmab.dashboard.lab.setup import Texts, describe, first_view, read_setup, usual
 from byzmab.dashboard.lab.story import story
@@ -98,4 +98,6 @@ class Desk:
 
     def look_into(self, texts: Texts, run: int, round: int, agent: int) -> dict[str, Any]:
         """One round of one agent."""
+        from byzmab.dashboard.lab.round_view import step  # compiles
+
         return step(read_setup(texts), run, round, agent)

@@ -1,7 +1,9 @@
 """The events of a game, as its page follows them: compiling, begin, a frame per block of rounds, end, or trouble."""
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import suppress
 from typing import Any, Protocol
 
 from byzmab.core.compiler import watching_compilation
@@ -39,14 +41,30 @@ async def played(game: Game, about: dict[str, Any]) -> AsyncGenerator[Event]:
 
 
 async def _prepared(game: Game) -> AsyncGenerator[Event]:
-    """Prepare a game; say so whenever something was compiled meanwhile."""
+    """Prepare a game; say so whenever something was compiled meanwhile.
+
+    In a thread that nobody waits for when the server ends: compiling cannot be interrupted.
+    """
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
     compiled: list[str] = []
+    failures: list[BaseException] = []
+
+    def prepare() -> None:
+        try:
+            game.prepare()
+        except BaseException as error:
+            failures.append(error)
+        with suppress(RuntimeError):  # the server has ended
+            loop.call_soon_threadsafe(ready.set)
+
     told = 0
     with watching_compilation(compiled.append):
-        task = asyncio.create_task(asyncio.to_thread(game.prepare))
-        while not task.done():
-            await asyncio.wait({task}, timeout=LOOK)
+        threading.Thread(target=prepare, name="preparing a game", daemon=True).start()
+        while not ready.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(ready.wait(), LOOK)
             if len(compiled) > told:
                 told = len(compiled)
                 yield "compiling", {"functions": told}
-        await task
+    if failures:
+        raise failures[0]

@@ -9,19 +9,22 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from byzmab.core.report import Floats
-from byzmab.dashboard.lab.sampled_run import SampledRun
+from byzmab.dashboard.savings import saved_of
 from byzmab.paper.figures import alone
 from byzmab.simulation.assumptions import why_no_bound
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import bytes_of
-from byzmab.simulation.single_run import Run, grid_of
+from byzmab.simulation.sizes import grid_of
 from byzmab.simulation.spread import Stopped
-from byzmab.simulation.statistics import saved_interval
+
+if TYPE_CHECKING:
+    from byzmab.dashboard.lab.sampled_run import SampledRun
+    from byzmab.simulation.single_run import Run
 
 FRAMES = 50  # of a whole run: to call compiled code takes a fifth of a millisecond, and each run is called once a frame
 QUICK_FRAMES = 12  # where it is to be over in a moment, and nobody asks for fates and bound
@@ -41,7 +44,10 @@ class Playing:
         self._sampled: SampledRun | None = None
 
     def prepare(self) -> None:
-        """Set up all runs; what was never played on this machine is compiled here."""
+        """Set up all runs; what was never played on this machine is compiled here, with what is imported here."""
+        from byzmab.dashboard.lab.sampled_run import SampledRun
+        from byzmab.simulation.single_run import Run
+
         numbers = range(self.experiment.runs)
         self._runs = [[Run(each, number) for number in numbers] for each in (self.experiment, alone(self.experiment))]
         self._sampled = None if self._quick else SampledRun(self.experiment)
@@ -79,7 +85,7 @@ class Playing:
             "rounds": grid[new].tolist(),
             "regret": _spread(runs, new),
             "solo": _spread(solo, new),
-            "saved": _saved(runs, solo, end - 1),
+            "saved": saved_of(_regret(runs, end - 1), _regret(solo, end - 1)) if end else None,
             "bound": [] if sampled is None else sampled.bound[new],
             "shares": self._shares(runs, done),
             "messages": _mean(runs, "messages"),
@@ -88,12 +94,12 @@ class Playing:
             "looked": 0 if sampled is None else sampled.looked,
         }
 
-    def _play(self, run: Run | SampledRun, until: int) -> None:
+    def _play(self, run: "Run | SampledRun", until: int) -> None:
         if self._stop.is_set():
             raise Stopped
         run.advance(until)
 
-    def _shares(self, runs: Sequence[Run], done: int) -> list[float]:
+    def _shares(self, runs: "Sequence[Run]", done: int) -> list[float]:
         """The normal agents' share of pulls by arm so far, over all runs; the first pull of each arm is outside."""
         pulls = [run.state["ever_pulls"][self.experiment.parts.byzantine :].mean(axis=0) - 1.0 for run in runs]
         return (np.mean(pulls, axis=0) / done).tolist()  # type: ignore[no-any-return]
@@ -116,28 +122,17 @@ def announce(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def _regret(runs: Sequence[Run], when: int | slice) -> Floats:
+def _regret(runs: "Sequence[Run]", when: int | slice) -> Floats:
     """The normal agents' average regret on the grid, by run."""
     return np.array([run.state["regret"][:, when].mean(axis=0) for run in runs])
 
 
-def _saved(runs: Sequence[Run], solo: Sequence[Run], last: int) -> dict[str, float | None] | None:
-    """The share of the regret alone that is saved, with its paired interval; None before anything is lost."""
-    found = saved_interval(_regret(runs, last), _regret(solo, last)) if last >= 0 else None
-    return None if found is None else {name: _finite(value) for name, value in found._asdict().items()}
-
-
-def _finite(value: float) -> float | None:
-    """A number that JSON can hold: an interval of one run has no end."""
-    return float(value) if np.isfinite(value) else None
-
-
-def _mean(runs: Sequence[Run], name: str) -> float:
+def _mean(runs: "Sequence[Run]", name: str) -> float:
     """A count of the network's state, averaged over runs."""
     return float(np.mean([run.state.record[name] for run in runs]))
 
 
-def _spread(runs: Sequence[Run], new: slice) -> dict[str, list[float] | None]:
+def _spread(runs: "Sequence[Run]", new: slice) -> dict[str, list[float] | None]:
     """Mean and standard deviation over runs of the normal agents' average regret."""
     values = _regret(runs, new)
     std = values.std(axis=0, ddof=1).round(3).tolist() if len(runs) > 1 else None

@@ -1,5 +1,6 @@
 """A view of one round: what everybody heard, what the filter made of it, and what was chosen."""
 
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
 from byzmab.core.filters.fates import Fate
 from byzmab.core.liars import f_for
+from byzmab.core.policies.base import Policy
 from byzmab.core.report import Belief, Floats, Heard, Integers, Words
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
@@ -136,6 +138,12 @@ def believing_everyone(experiment: Experiment, view: RoundView, agent: int) -> d
     }
 
 
+def formula_of(policy: Policy) -> str:
+    """What a policy goes by, in its own words, with the parameters it is played with."""
+    given = (f"{item.name} = {getattr(policy, item.name):g}" for item in fields(policy))
+    return "; ".join([(type(policy).__doc__ or "").partition("\n")[0].rstrip("."), *given])
+
+
 def view_round(experiment: Experiment, run: int, round: int) -> RoundView:
     """The view of a round, run and round numbered from 1; within an epoch, of the round with the decision."""
     if experiment.parts.baseline is not None:
@@ -169,7 +177,7 @@ def step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, 
         "consistency": parts.filter.consistency,
         "trims": parts.filter.trims,
         "worth": parts.policy.worth,
-        "formula": (type(parts.policy).__doc__ or "").partition("\n")[0],
+        "formula": formula_of(parts.policy),
         "true_means": view.true_means[me].tolist(),
         "pulls": view.pulls[me].tolist(),
         "means": view.means[me].tolist(),

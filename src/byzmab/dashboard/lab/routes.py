@@ -1,7 +1,7 @@
 """The lab's routes: the page, what it offers, and set-ups checked, played and stepped through; the page of contexts.
 
-Importing the simulator compiles for some ten seconds the first time. So the page is served before: when it first asks
-something, a thread imports the lab's desk, and questions wait for it.
+The page is served before the simulator is imported: when it first asks something, a thread imports the lab's desk, and
+questions wait for it. What compiles, some ten seconds the first time, is imported when something is played.
 """
 
 import asyncio
@@ -17,7 +17,6 @@ from litestar.exceptions import HTTPException
 from litestar.params import JSONBody
 from litestar.response import File, ServerSentEvent, ServerSentEventMessage
 
-from byzmab.core.compiler import watching_compilation
 from byzmab.core.errors import BadInput
 from byzmab.dashboard.lab.seats import Busy
 from byzmab.dashboard.pages import make_site, page
@@ -82,30 +81,24 @@ def _wrong(_: Request[Any, Any, Any], error: HTTPException) -> Response[SetupPro
 
 
 class Opening:
-    """The desk, imported by a thread when the page first asks something, and what is compiled meanwhile."""
+    """The desk, imported by a thread when the page first asks something."""
 
     def __init__(self) -> None:
         self._opened = threading.Event()
-        self._compiled: list[str] = []
         self._desk: Desk | None = None
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._open, name="opening the lab", daemon=True)
 
     def _open(self) -> None:
         try:
-            with watching_compilation(self._compiled.append):
-                from byzmab.dashboard.lab.desk import Desk, menu
+            from byzmab.dashboard.lab.desk import Desk, menu
 
-                menu()
-                self._desk = Desk()
+            menu()
+            self._desk = Desk()
         except BaseException as error:
             self._failure = error
         finally:
             self._opened.set()
-
-    def progress(self) -> dict[str, Any]:
-        """Whether it is open, and how many functions were compiled for it."""
-        return {"open": self._opened.is_set(), "compiled": len(self._compiled)}
 
     async def desk(self) -> "Desk":
         """The desk, opened by the first who asks. No thread waits for it, which would keep the server from ending."""
@@ -135,11 +128,6 @@ def make_app() -> Litestar:
     @get("/")
     async def lab_page() -> File:
         return page("lab.html")
-
-    @get("/lab/progress")
-    async def progress() -> dict[str, Any]:
-        """Whether the lab is open, and how many functions were compiled so far."""
-        return opening.progress()
 
     @get("/lab/menu", media_type="application/json")
     async def menu() -> bytes:
@@ -176,7 +164,7 @@ def make_app() -> Litestar:
         return ServerSentEvent(_messages((await opening.desk()).play_regions(data.liars, data.attack)))
 
     handlers = {BadInput: _refusal, Busy: _busy, HTTPException: _wrong}
-    routes = [lab_page, progress, menu, check, run, look_into, contexts_page, run_contexts]
+    routes = [lab_page, menu, check, run, look_into, contexts_page, run_contexts]
     return make_site(routes, handlers)
 
 

@@ -9,7 +9,8 @@ from byzmab.core.filters.fates import Fate
 from byzmab.dashboard.lab.round_view import RoundView, fates_of, play_round
 from byzmab.simulation.assumptions import why_no_bound
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.single_run import Run, grid_of
+from byzmab.simulation.single_run import Run
+from byzmab.simulation.sizes import grid_of
 from byzmab.simulation.widths import WidthRun
 
 EXPLANATIONS = 20_000  # of one agent's reports on one arm, in all

@@ -12,9 +12,8 @@ from byzmab.simulation.assumptions import too_few_neighbours, too_many_liars
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.files import to_toml
 from byzmab.simulation.parts import PLUGINS
-from byzmab.simulation.run import COMFORTABLE_BYTES
 from byzmab.simulation.settings import ABOUT, from_text, to_text
-from byzmab.simulation.single_run import bytes_of
+from byzmab.simulation.sizes import COMFORTABLE_BYTES, bytes_of
 from byzmab.testbed.provision import draw_graph
 
 MOST = {"agents": 60, "arms": 50, "runs": 500, "record": 1000}  # that a page can show

@@ -12,6 +12,8 @@ import numpy as np
 
 from byzmab.attacks import ATTACKS
 from byzmab.core.errors import BadInput
+from byzmab.core.liars import most_allowed
+from byzmab.dashboard.savings import saved_of
 from byzmab.testbed.network import Network
 from byzmab.testbed.traffic import REGRETS, Traffic
 
@@ -75,6 +77,7 @@ class Watch:
         self._events: list[dict[str, Any]] = []
         self._found: set[tuple[str, str]] = set()  # what was found out already: (proven or expelled, name)
         self._summary: dict[str, Any] | None = None
+        self._judged: dict[str, Any] = {}  # what follows from the summary
         self._attacks = sorted({*ATTACKS.entries, network.attack})
         self._thread = threading.Thread(target=self._run, name="watching the network", daemon=True)
 
@@ -109,7 +112,7 @@ class Watch:
                 self._look()
             point = self._history.points[-1]._asdict()
             said = {"equivocators": self._network.equivocators, "point": point, "events": self._events}
-            return json.dumps({**(self._summary or {}), **said}).encode()
+            return json.dumps({**(self._summary or {}), **self._judged, **said}).encode()
 
     def do(self, action: str, agent: int) -> None:
         """Do one of ACTIONS to an agent; returns when it is done."""
@@ -153,6 +156,8 @@ class Watch:
         self._history.add(summary)
         liars = [row["name"] for row in summary["agents"] if row["lies"]]
         honest = [row for row in summary["agents"] if not row["lies"]]
+        saved = saved_of(*(np.array([row[name] for row in honest]) for name in REGRETS[:2]))
+        self._judged = {"saved": saved, "overrun": overrun(self._network.deployment.plan.f, honest, liars)}
         for name in liars:
             self._find("proven", name, [row for row in honest if _proves(row, name)])
             self._find("expelled", name, [row for row in honest if name in row["expelled"]])
@@ -165,6 +170,21 @@ class Watch:
 
     def _tell(self, what: str) -> None:
         self._events = [*self._events, {"seconds": self._traffic.seconds, "what": what}][-MOST_EVENTS:]
+
+
+def overrun(f: int | str, honest: Sequence[Mapping[str, Any]], liars: Sequence[str]) -> dict[str, int] | None:
+    """The honest node that hears most liars beyond its f: how many, and f; None where no node hears more than f.
+
+    Whom a node expelled it neither hears nor reckons with.
+    """
+    worst: dict[str, int] | None = None
+    for row in honest:
+        heard = sum(row["fates"].get(name, "expelled") != "expelled" for name in liars)
+        given = f if isinstance(f, int) else most_allowed(len(row["fates"]))
+        mine = max(0, given - list(row["fates"].values()).count("expelled"))
+        if heard > mine and (worst is None or heard - mine > worst["liars"] - worst["f"]):
+            worst = {"liars": heard, "f": mine}
+    return worst
 
 
 def _proves(row: Mapping[str, Any], name: str) -> bool:

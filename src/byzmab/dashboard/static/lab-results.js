@@ -3,6 +3,7 @@
 import { colour, draw, plain, translucent } from "./charts.js";
 import { by, make } from "./dom.js";
 import { isStale, keyOf } from "./lab-setups.js";
+import { savedText } from "./savings.js";
 
 const DASHES = ["solid", "dash", "dashdot", "longdash", "longdashdot", "6px,4px"]; // none is dotted but alone
 const PAUSE = 40; // ms between two drawings while curves grow
@@ -21,14 +22,6 @@ export function appendUpdate(result, update) {
   if (update.solo.std) result.soloStd.push(...update.solo.std);
   result.bound.push(...update.bound);
   result.last = update;
-}
-
-const percent = (share) => (100 * share).toFixed(0).replace("-", "−");
-
-// What was saved of the regret alone, with its interval.
-export function savedText(saved) {
-  if (!saved) return "–";
-  return saved.low === null ? `${percent(saved.mean)} %` : `${percent(saved.mean)} % (${percent(saved.low)} to ${percent(saved.high)})`;
 }
 
 // The mark of a set-up's curve.

@@ -3,9 +3,10 @@
 import { events, Lost, postJson, problemOf } from "./stream.js";
 
 export class Refusal extends Error {
-  constructor(detail, setting = null) {
+  constructor(detail, setting = null, busy = false) {
     super(detail);
     this.setting = setting;
+    this.busy = busy; // it would be played if others were not
   }
 }
 
@@ -22,13 +23,10 @@ async function accepted(request) {
   }
   if (answer.ok) return answer;
   const problem = await problemOf(answer);
-  throw new Refusal(problem.detail ?? `The lab answered ${answer.status}.`, problem.setting ?? null);
+  throw new Refusal(problem.detail ?? `The lab answered ${answer.status}.`, problem.setting ?? null, answer.status === 429);
 }
 
 const post = (path, data, signal) => accepted(postJson(path, data, signal));
-
-// Whether the lab is open, and how many functions were compiled for it.
-export const getProgress = async () => (await accepted(fetch("/lab/progress"))).json();
 
 export const getMenu = async () => (await accepted(fetch("/lab/menu"))).json();
 

@@ -88,8 +88,10 @@ export class Steps {
       problem.hidden = true;
       by("step-view").hidden = false;
       this.arm = this.shown.choice - 1;
+      const before = this.stages?.[this.at]?.name; // a round may have a step more or less; one looks at the same
       this.stages = stagesOf(this.shown);
-      this.at = this.playing ? 0 : Math.min(this.at, this.stages.length - 1);
+      const same = this.stages.findIndex(({ name }) => name === before);
+      this.at = this.playing ? 0 : same >= 0 ? same : Math.min(this.at, this.stages.length - 1);
       this.show();
       if (this.playing) this.play();
     } catch (error) {

@@ -2,12 +2,14 @@
 
 import { colour, draw } from "./charts.js";
 import { by, make } from "./dom.js";
-import { appendUpdate, newResult, savedText } from "./lab-results.js";
+import { appendUpdate, newResult } from "./lab-results.js";
 import { play } from "./lab-server.js";
 import { keyOf } from "./lab-setups.js";
 import { completeEdges, drawNetwork } from "./network.js";
+import { savedSentence } from "./savings.js";
 
 const AGENTS = 10;
+const SEAT = 300; // ms before a seat is asked for again
 const TINTS = { alone: "solo", believing: "curve-1", papers: "curve-2", chosen: "curve-0" };
 const DASHES = { alone: "dot", believing: "dash", papers: "dashdot", chosen: "solid" };
 const COUNTS = ["Nobody lies", "One of ten lies", "Two of ten lie", "Three of ten lie", "Four of ten lie"];
@@ -86,7 +88,7 @@ export class Story {
     this.showLevers();
     for (const id of ["tale-build", "tale-step"]) by(id).disabled = true;
     try {
-      for (const filter of Object.values(this.parts())) await this.playOne(filter, mine.signal);
+      for (const filter of Object.values(this.parts())) while (!(await this.playOne(filter, mine.signal)));
       by("tale-status").textContent = `${this.told.settings.runs} runs of ${this.horizon().toLocaleString("en")} rounds, ${((performance.now() - began) / 1000).toFixed(1)} s`;
       this.explainChange();
       for (const id of ["tale-build", "tale-step"]) by(id).disabled = false;
@@ -96,20 +98,28 @@ export class Story {
     if (this.playing === mine) this.show();
   }
 
+  // Play one filter, unless that was done before; false if others take all seats, as those do for a moment that levers pulled before began.
   async playOne(filter, signal) {
     const settings = this.settings(filter), key = keyOf(settings);
-    if (this.results.get(key)?.complete) return;
+    if (this.results.get(key)?.complete) return true;
     const result = newResult(settings);
-    by("tale-status").textContent = `Playing ${filter} …`;
     await play(settings, (event, data) => {
-      if (event === "begin") result.about = data;
-      else if (event === "compiling") by("tale-status").textContent = `Compiling ${filter}, the first time only: ${data.functions} functions …`;
+      if (event === "begin") {
+        result.about = data;
+        by("tale-status").textContent = `Playing ${filter} …`;
+      } else if (event === "compiling") by("tale-status").textContent = `Compiling ${filter}, the first time only: ${data.functions} functions …`;
       else if (event === "frame") {
         appendUpdate(result, data);
         this.results.set(key, result);
         this.show();
       } else result.complete = true;
-    }, signal, true);
+    }, signal, true).catch(async (error) => {
+      if (!error.busy) throw error;
+      by("tale-status").textContent = error.message;
+      await new Promise((resolve) => { setTimeout(resolve, SEAT); });
+      signal.throwIfAborted();
+    });
+    return result.complete;
   }
 
   showLevers() {
@@ -165,23 +175,27 @@ export class Story {
   }
 
   caption(curves) {
-    const alone = curves.find(({ part }) => part === "alone").y.at(-1);
     by("tale-captions").replaceChildren(...curves.map((curve) => make("li", { "data-part": curve.part },
       make("span", { class: "swatch", style: `color: var(--${TINTS[curve.part]}); border-top-style: ${curve.part === "chosen" ? "solid" : curve.part === "alone" ? "dotted" : "dashed"}` }),
-      make("strong", {}, curve.title), make("span", { class: "figure" }, curve.y.at(-1).toFixed(0)), make("span", { class: "why" }, this.why(curve, alone)))));
+      make("strong", {}, curve.title), make("span", { class: "figure" }, curve.y.at(-1).toFixed(0)), make("span", { class: "why" }, this.why(curve)))));
     by("plot-tale").setAttribute("aria-label", `Regret by round; so far ${curves.map(({ title, y }) => `${title} ${y.at(-1).toFixed(0)}`).join(", ")}`);
   }
 
-  why({ part, y, saved, filter }, alone) {
-    const { liars } = this.levers, worse = y.at(-1) > alone * 1.02, share = savedText(saved);
+  why({ part, saved, filter }) {
+    const { liars } = this.levers;
     if (part === "alone") return "Nobody is heard: liars cannot hurt, and friends cannot help.";
     if (part === "believing") {
-      if (liars === 0) return "Everybody is honest: averaging all reports is the best one can do.";
-      return worse ? "Every report counts, lies too: they drag the average, and everyone is worse off than alone."
-        : "Every report counts, lies too, but these lies are mild: try extreme.";
+      const how = liars === 0 ? "Everybody is honest, and every report counts." : saved?.low > 0 ? "Every report counts, lies too, but these lies are mild: try extreme." : "Every report counts, lies too: they drag the average.";
+      return `${how} ${savedSentence(saved)}`;
     }
-    const how = filter === this.told.papers ? `The ${liars} largest and ${liars} smallest reports go, whoever sent them; what is left cannot lie outside what honest agents saw.` : this.menu.kinds.filter[filter].about;
-    return `${how} ${worse ? `Worse than alone: ${share} saved.` : `Saves ${share} of what an agent loses alone.`}`;
+    const trims = liars === 0 ? "With f = 0 nothing is trimmed." : `The ${liars} largest and ${liars} smallest reports go, whoever sent them; what is left cannot lie outside what honest agents saw.`;
+    return `${filter === this.told.papers ? trims : this.menu.kinds.filter[filter].about} ${savedSentence(saved)}`;
+  }
+
+  enoughFor(liars) {
+    const wanted = 3 * liars + 1;
+    if (liars === 0) return "Nobody lies, and the filters reckon with that: f = 0.";
+    return `The filters reckon with f = ${liars}, for which ${wanted} neighbours are ${wanted < AGENTS ? `enough; there are ${AGENTS - 1}` : `wanted, and there are only ${AGENTS - 1}`}.`;
   }
 
   // What changed since the story was told before, and why.
@@ -194,11 +208,8 @@ export class Story {
     if (!lever) return;
     const moved = Object.keys(now).filter((title) => title in before.now && Math.round(now[title]) !== Math.round(before.now[title]))
       .map((title) => `${title.replace("Filtering: ", "")} ${before.now[title].toFixed(0)} → ${now[title].toFixed(0)}`);
-    const because = {
-      liars: `The filters reckon with f = ${levers.liars}: ${3 * levers.liars + 1} neighbours are wanted for that, and there are ${AGENTS - 1}.`,
-      attack: this.menu.kinds.attack[levers.attack].about,
-      filter: this.menu.kinds.filter[levers.filter].about,
-    }[lever];
+    if (levers.filter !== before.levers.filter) moved.unshift([before, this.before].map((told) => `${told.levers.filter} ${told.now[`Filtering: ${told.levers.filter}`].toFixed(0)}`).join(" → "));
+    const because = { liars: this.enoughFor(levers.liars), attack: levers.liars ? this.menu.kinds.attack[levers.attack].about : "Nobody lies: how they would makes no difference.", filter: this.menu.kinds.filter[levers.filter].about }[lever];
     by("tale-change").textContent = `${pulled.map((name) => `${name} ${before.levers[name]} → ${levers[name]}`).join(", ")}. ${moved.length ? `${moved.join(", ")}. ` : ""}${because}`;
   }
 }

@@ -5,15 +5,15 @@ import { by, make } from "./dom.js";
 import { showExports, wireExports } from "./lab-export.js";
 import { Form } from "./lab-form.js";
 import { appendUpdate, newResult, Results, swatchOf } from "./lab-results.js";
-import { check, getMenu, getProgress, play } from "./lab-server.js";
+import { check, getMenu, play } from "./lab-server.js";
 import { isStale, Setups } from "./lab-setups.js";
 import { Steps } from "./lab-step.js";
 import { drawStoryNetwork, Story } from "./lab-story.js";
 
-const LOOK = 400; // ms between two looks at what is compiled before the lab opens
 const NARROW = "(max-width: 62rem)"; // one column: see lab.css
 const setups = new Setups(), steps = new Steps(setups), results = new Results(setups, lookInto);
 let form = null, story = null, running = null, checking = null, timer = null;
+let hint = ""; // what an example is, and what to press, until something is pressed
 
 // --- the address -------------------------------------------------------------------------------------------
 
@@ -115,7 +115,8 @@ function tellInfo() {
   by("warning").hidden = !info.warning;
   by("warning").textContent = info.warning ?? "";
   showExports(info);
-  if (!running && setups.here.result === null) by("status").textContent = info.work >= 5 ? `About ${Math.round(info.work)} s of work for one core.` : "";
+  const work = info.work >= 5 ? `About ${Math.round(info.work)} s of work for one core.` : "";
+  if (!running && setups.here.result === null) by("status").textContent = [hint, work].filter(Boolean).join(" ");
   steps.update();
 }
 
@@ -132,6 +133,7 @@ function refuse(error, focus = false) {
 
 async function run(wanted, scroll = true) {
   stop();
+  hint = "";
   const mine = (running = new AbortController());
   by("run").disabled = by("run-all").disabled = true;
   by("cancel").disabled = false;
@@ -211,7 +213,7 @@ function offerExamples(examples) {
     setups.load(example.setups);
     showBuild(true);
     by("example").value = "";
-    by("status").textContent = `${example.name}: ${example.title}. Press ${example.setups.length > 1 ? "Run all" : "Run"}.`;
+    by("status").textContent = hint = `${example.name}: ${example.title}. Press ${example.setups.length > 1 ? "Run all" : "Run"}.`;
     keepAddress("pushState");
     showBench();
   });
@@ -243,21 +245,11 @@ function openFirst() {
   readAddress();
 }
 
-// Say that the lab compiles as long as it does; the story's network is drawn meanwhile.
-async function tellOpening(opened) {
-  drawStoryNetwork(2);
-  const pause = () => new Promise((resolve) => { setTimeout(resolve, LOOK); });
-  for (await pause(); !opened.done; await pause()) {
-    const { compiled } = await getProgress().catch(() => ({ compiled: 0 }));
-    if (!opened.done && compiled) by("tale-status").textContent = `Compiling, the first time only: ${compiled} functions …`;
-  }
-}
-
 async function begin() {
-  const opened = { done: false }, shared = Boolean(location.hash);
+  const shared = Boolean(location.hash);
   by("story-view").hidden = shared;
   by("build-view").hidden = !shared;
-  tellOpening(opened);
+  drawStoryNetwork(2);
   loadPlotly().catch((error) => refuse(error)); // early, so that the first curve need not wait
   let menu;
   try {
@@ -266,11 +258,9 @@ async function begin() {
     by("tale-status").textContent = error.message;
     by("fields").replaceChildren(make("p", { class: "note bad span" }, error.message));
     return;
-  } finally {
-    opened.done = true;
   }
   form = new Form(by("fields"), menu, {
-    changed: (settings, how) => { setups.here.settings = settings; keepAddress(how); listSetups(); results.render(); ask(); form.label.placeholder = setups.name(setups.here); },
+    changed: (settings, how) => { hint = ""; setups.here.settings = settings; keepAddress(how); listSetups(); results.render(); ask(); form.label.placeholder = setups.name(setups.here); },
     renamed: (label) => { setups.here.label = label; keepAddress(); listSetups(); results.render(); },
   });
   story = new Story(menu, leaveStory);

@@ -22,6 +22,7 @@ export async function post(path, data) {
 }
 
 async function act(action, row, show) {
+  if (busy.has(row.agent)) return; // a double click is one
   busy.set(row.agent, action);
   by("done").textContent = `${NAMES[action]}: ${row.name} …`;
   show();
@@ -60,13 +61,20 @@ export function unheard(rows) {
   return rows.filter((row) => row.lies && honest.length && honest.every((one) => !(row.name in one.fates) || one.fates[row.name] === "expelled"));
 }
 
+// Why the attack matters no more, or matters more than the filter is made for.
+function warningOf(agents, overrun) {
+  const liars = agents.filter((row) => row.lies), out = unheard(agents), many = out.length > 1;
+  if (liars.length > 0 && out.length === liars.length) return `Nobody listens: ${out.map((row) => row.name).join(", ")} ${many ? "are" : "is"} expelled, however ${many ? "they lie" : "it lies"}. Take the liars back to see the filter at work again.`;
+  return overrun ? `More liars than f: honest nodes hear ${overrun.liars} and reckon with ${overrun.f}, so nothing is promised. Expel who is proven, or make one honest.` : "";
+}
+
 // The attack lever says when nobody listens; the other one expels proven liars, or takes them back.
-export function showAttack({ agents, attack, equivocators }) {
-  const liars = agents.filter((row) => row.lies), out = unheard(agents), all = liars.length > 0 && out.length === liars.length, select = by("attack");
+export function showAttack({ agents, attack, equivocators, overrun }) {
+  const select = by("attack"), warning = warningOf(agents, overrun);
   if (document.activeElement !== select && !select.dataset.busy) select.value = attack;
-  select.disabled = !liars.length || Boolean(select.dataset.busy);
-  by("unheard").hidden = !all;
-  by("unheard").textContent = all ? `Nobody listens: ${out.map((row) => row.name).join(", ")} ${out.length > 1 ? "are" : "is"} expelled, however ${out.length > 1 ? "they lie" : "it lies"}. Take the liars back to see the filter at work again.` : "";
+  select.disabled = !agents.some((row) => row.lies) || Boolean(select.dataset.busy);
+  by("unheard").hidden = !warning;
+  by("unheard").textContent = warning;
   by("expel").dataset.next = equivocators === "keep" ? "expel" : "keep";
   by("expel").textContent = equivocators === "keep" ? "Expel who is proven" : "Take the liars back";
 }

@@ -5,18 +5,18 @@ import { by, fillTable, make, showNumber } from "./dom.js";
 import { follow, span, throttle } from "./live.js";
 import { busy, GONE, NAMES, showAttack, showNode, wireLevers } from "./overview-levers.js";
 import { showLegend, showMap } from "./overview-map.js";
+import { savedText } from "./savings.js";
 
 const LABELS = 8; // events whose names have room in the chart
 let about = null, latest = null, chosen = null, points = [];
 
-const saved = (regret, alone) => (alone > 0 ? `${Math.round(100 * (1 - regret / alone)).toString().replace("-", "−")} %` : "–");
 const proves = (row, name) => row.evidence.some((piece) => piece.against === name && piece.kind !== "impossible");
 
-function showNumbers({ agents, seconds, decisions, regret }) {
+function showNumbers({ agents, seconds, decisions, regret, saved }) {
   const honest = agents.filter((row) => !row.lies), liars = agents.filter((row) => row.lies).map((row) => row.name), up = agents.filter((row) => row.state === "up").length;
   const proven = liars.filter((name) => honest.some((row) => proves(row, name))), out = liars.filter((name) => honest.some((row) => row.expelled.includes(name)));
   showNumber("n-decisions", decisions.toLocaleString("en"), `in ${span(seconds)}`);
-  showNumber("n-regret", regret.regret?.toFixed(1) ?? "–", regret.regret === null ? "nobody is honest" : `${saved(regret.regret, regret.solo_regret)} saved of being alone`);
+  showNumber("n-regret", regret.regret?.toFixed(1) ?? "–", `${savedText(saved)} saved of being alone`);
   showNumber("n-solo", regret.solo_regret?.toFixed(1) ?? "–", "the same policy, hearing nobody");
   showNumber("n-believer", regret.believer_regret?.toFixed(1) ?? "–", "the same policy, averaging all");
   showNumber("n-up", `${up} of ${agents.length}`, up === agents.length ? "all of them" : agents.filter((row) => row.state !== "up").map((row) => `${row.name} ${row.state}`).join(", "));
@@ -30,13 +30,13 @@ function showAgents(rows) {
     if (row.lies) name.append(" ", make("span", { class: "chip lies" }, "lies"));
     const word = busy.has(row.agent) ? `${NAMES[busy.get(row.agent)].toLowerCase()} …` : row.state;
     const found = [...new Set(row.evidence.filter((piece) => piece.kind !== "impossible").map((piece) => piece.against))];
-    return [name, make("span", { class: `chip ${row.state.split(" ")[0]}` }, word), row.decisions.toLocaleString("en"), row.regret.toFixed(1), row.solo_regret.toFixed(1), row.believer_regret.toFixed(1),
-      saved(row.regret, row.solo_regret), found.join(", ") || "–", row.expelled.join(", ") || "–"];
+    return [name, make("span", { class: `chip ${row.state.split(" ")[0]}` }, word), row.decisions.toLocaleString("en"), row.regret.toFixed(1), row.solo_regret.toFixed(1), row.believer_regret.toFixed(1), found.join(", ") || "–", row.expelled.join(", ") || "–"];
   }));
 }
 
 function choose(agent) {
   chosen = agent;
+  showNode(latest.agents[chosen - 1], show); // at once: whoever is quick must not open or kill the one before
   show();
 }
 

@@ -10,7 +10,7 @@ const TRIMMING = {
   trimmed: (f) => `Step B: the ${f} largest and the ${f} smallest means go; of ${2 * f} or fewer none is used.`,
   pooled: (f) => `The ${f} largest and the ${f} smallest reports go; of ${2 * f} or fewer none is used.`,
   screened: (f) => `Of what passed the screening the largest and smallest go, as many as of f = ${f} are still to be feared.`,
-  guarded: (f) => `The ${f} largest and the ${f} smallest reports go; silence counts as one of f.`,
+  guarded: (f) => `What pulls the estimate hardest goes, ${f} up and ${f} down, less what was screened or is silent: a report pulls by its count times its distance from the middle.`,
   median: () => "The median needs no trimming: the middle is what counts.",
 };
 const ESTIMATE = {
@@ -19,7 +19,7 @@ const ESTIMATE = {
   median: "The estimate z is the median of one's own mean and the reports.",
   pooled: "The estimate z weighs every report by its pulls, but nobody for more than oneself.",
   screened: "The estimate z weighs every report by its pulls, but nobody for more than oneself.",
-  guarded: "The estimate z weighs every report by its pulls, but nobody for more than oneself.",
+  guarded: "The estimate z weighs every report by its pulls, but nobody for more than oneself, or than the (f+1)-th largest count: some honest agent has as many.",
   solo: "Nobody is heard: the estimate z is one's own mean.",
 };
 const WIDTH = {
@@ -27,6 +27,9 @@ const WIDTH = {
   guarded: "the doubt d pays for what f liars may have left in z.",
   screened: "the doubt d pays for part of what liars may have left in z.",
 };
+
+// Whether nothing that was told of an arm is used, though somebody told something.
+const isAlone = (step, arm) => count(step, arm, "unused").length > 0 && !count(step, arm, "kept", "trimmed").length;
 
 // The steps of a round: a name for each, and whether it has happened to a report's fate.
 export function stagesOf(step) {
@@ -53,11 +56,11 @@ export function captionOf(step, stage, arm) {
     }
     case "consistency": return `Step A: a report counts if κ times its pulls is at least the ${own}.${gone(dropped("inconsistent"))}`;
     case "screening": return `What an honest agent could hardly have sent goes first.${gone(dropped("implausible"))}`;
-    case "trimming": return `${(TRIMMING[kind] ?? ((f) => `The filter drops what it takes for extreme, with f = ${f}.`))(step.f)}${gone(dropped("trimmed", "unused"))}`;
-    case "estimate": return `${ESTIMATE[kind] ?? "The estimate z is what the filter makes of it."} z = ${step.estimates[arm].toFixed(3)}, the truth is ${step.true_means[arm].toFixed(3)}.`;
+    case "trimming": return isAlone(step, arm) ? `None is used: too few are left against f = ${step.f}${kind === "guarded" ? ", or alone one is surer" : ""}.` : `${(TRIMMING[kind] ?? ((f) => `The filter drops what it takes for extreme, with f = ${f}.`))(step.f)}${gone(dropped("trimmed", "unused"))}`;
+    case "estimate": return `${isAlone(step, arm) ? "Nothing that was heard is used: the estimate z is one's own mean." : ESTIMATE[kind] ?? "The estimate z is what the filter makes of it."} z = ${step.estimates[arm].toFixed(3)}, the truth is ${step.true_means[arm].toFixed(3)}.`;
     case "index": return `z is worth w = ${step.weights[arm].toFixed(1)} pulls of one's own (${step.pulls[arm]})${step.doubts[arm] ? `, with doubt d = ${step.doubts[arm].toFixed(3)}` : ""}; `
-      + `${WIDTH[kind] ?? "the more it is worth, the narrower."} Index ${step.index[arm].toFixed(3)} (t = ${step.time}; ${step.formula.replace(/\.$/, "")}).`;
-    case "chance": return `Its chance to be drawn is ${step.index[arm].toFixed(3)} (${step.formula.replace(/\.$/, "")}).`;
+      + `${WIDTH[kind] ?? "the more it is worth, the narrower."} Index ${step.index[arm].toFixed(3)} (t = ${step.time}; ${step.formula}).`;
+    case "chance": return `Its chance to be drawn is ${step.index[arm].toFixed(3)} (${step.formula}).`;
     default: return `So in round ${step.round} agent ${step.agent} pulls arm ${step.choice}${step.worth === "index" && step.index ? ", whose index is the largest" : ""}.`;
   }
 }
@@ -79,18 +82,20 @@ export function honestRange(step, arm) {
   return seen.length ? [Math.min(...seen), Math.max(...seen)] : null;
 }
 
+const liesOf = (reports) => `The ${reports.length > 1 ? "lies" : "lie"} of ${reports.map((report) => report.agent).join(", ")} ${reports.length > 1 ? "are" : "is"}`;
+
 // Why lies that are kept do no harm, or how much they may do.
 export function harmlessOf(step, arm) {
   const lies = step.heard.filter((report) => report.lies), kept = lies.filter((report) => ["kept", "heard"].includes(report.fates[arm]));
   if (!lies.length) return "Nobody whom it hears lies.";
-  if (!kept.length) return `No lie is left on arm ${arm + 1}: ${names(lies)} went.`;
+  if (!kept.length) return `No lie is left on arm ${arm + 1}: what ${lies.map((report) => report.agent).join(", ")} told is not used.`;
   const [low, high] = honestRange(step, arm) ?? [NaN, NaN];
   const inside = kept.filter((report) => report.means[arm] >= low && report.means[arm] <= high), outside = kept.filter((report) => !inside.includes(report));
   const words = [];
-  if (inside.length) words.push(`The kept lie of ${names(inside)} lies between what honest agents saw, ${low.toFixed(3)} to ${high.toFixed(3)}: averaging it cannot take z out of that range.`);
+  if (inside.length) words.push(`${liesOf(inside)} kept, within what honest agents saw, ${low.toFixed(3)} to ${high.toFixed(3)}: averaging what is in that range cannot take z out of it.`);
   if (outside.length) {
-    const cure = step.filter === "mean" ? "and nothing holds it back: this is what filtering is for." : step.doubts[arm] ? `but it counts for no more than an honest report, and the doubt d = ${step.doubts[arm].toFixed(3)} in the index pays for it.` : "but it counts for no more than one report among those left.";
-    words.push(`The lie of ${names(outside)} is kept though no honest agent saw that, ${cure}`);
+    const cure = step.filter === "mean" ? "and nothing holds that back: this is what filtering is for." : step.doubts[arm] ? `but none counts for more than an honest report, and the doubt d = ${step.doubts[arm].toFixed(3)} in the index pays for it.` : "but none counts for more than one report among those left.";
+    words.push(`${liesOf(outside)} kept though no honest agent saw that, ${cure}`);
   }
   return words.join(" ");
 }
