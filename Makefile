@@ -1,5 +1,5 @@
 # make run: the main job · make test: all tests · make quick: those without processes and browsers
-# make check: lint, types, layers, docs · make bench: speed
+# make check: lint, types, layers, docs, lower bounds · make bench: speed
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -70,6 +70,7 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python tests/lowest.py > /dev/null  # every dependency has a lower bound
 
 # the browser for tests of pages: Debian's, installed where we may
 chromium:

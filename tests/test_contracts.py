@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from byzmab import Attack, BadInput, Experiment, Filter, Graph, Policy, Rewards, compiled
+from byzmab import Attack, BadInput, Baseline, Experiment, Filter, Graph, Policy, Rewards, compiled
 from byzmab.core.compiler import watching_compilation
 from byzmab.core.draws import uniform
 from byzmab.core.filters.base import CAPPED_COUNTS
 from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.trimmed import Mean
-from byzmab.simulation.parts import PLUGINS
+from byzmab.engine.state import floats, integers, table
+from byzmab.simulation.parts import ALGORITHMS, PLUGINS
 from byzmab.simulation.single_run import Run
 from byzmab.testing import check
 
@@ -31,6 +32,11 @@ PARAMETERS = {
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in PLUGINS for name in PLUGINS[kind].entries])
 def test_every_plugin_keeps_its_contract(kind, name):
     check(PLUGINS[kind].resolve(PARAMETERS.get(name, name)))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS.entries.values(), ids=ALGORITHMS.entries)
+def test_every_algorithm_keeps_its_contract(algorithm):
+    check(algorithm)
 
 
 @compiled
@@ -216,6 +222,16 @@ BROKEN["rewards"] = {
 }
 
 
+BROKEN["algorithm"] = {
+    "class Mine(Baseline): pass": "no function 'decide'",
+    "class Mine(Baseline): decide = 3": "algorithm function decide 3 is not compiled",
+    "def decide(state): state.nothing = 1\nclass Mine(Baseline): decide = staticmethod(decide)": "algorithm file .*mine.py, line 5: .*nothing",
+    "def decide(state, rng): pass\nclass Mine(Baseline): decide = staticmethod(decide)": r"decide\(state, rng\) is not allowed; allowed: decide\(state\)",
+    "def decide(state): return 1\nclass Mine(Baseline): decide = staticmethod(decide)": "line 5: decide returns .*; allowed: nothing",
+    "from byzmab.engine.state import integers\n@compiled\ndef decide(state): integers(state.choices, state.agents)[3] = 10**12\nclass Mine(Baseline): decide = staticmethod(decide)": "algorithm chose an arm that does not exist",
+}
+
+
 @pytest.mark.parametrize(("kind", "number"), [(kind, number) for kind in BROKEN for number in range(len(BROKEN[kind]))])
 def test_a_plugin_that_is_wrong_gets_one_sentence(kind, number, tmp_path):
     source, words = list(BROKEN[kind].items())[number]
@@ -239,6 +255,45 @@ def test_a_plugin_file_called_like_a_module_of_pythons_takes_nobodys_place(tmp_p
     import json as again
 
     assert again is json
+
+
+def algorithm_of(decide, **attributes):
+    return type("Mine", (Baseline,), {"decide": staticmethod(decide), **attributes})
+
+
+def test_an_algorithm_of_ones_own_that_knows_what_nobody_told_it_is_caught():
+    def decide(state):
+        """Everyone pulls the arm of which anyone was told most, or of f where f is not 0."""
+        means = table(state.told_means, state.agents + state.lie_capacity, state.arms)
+        choices = integers(state.choices, state.agents)
+        best = 0
+        for row in range(state.agents + state.lie_capacity):
+            for arm in range(state.arms):
+                best = arm if means[row, arm] > means[0, best] else best
+        for agent in range(state.agents):
+            choices[agent] = best
+
+    def decide_by_f(state):
+        choices = integers(state.choices, state.agents)
+        for agent in range(state.agents):
+            choices[agent] = state.f
+
+    with pytest.raises(AssertionError, match="an agent that hears nobody chooses by what others heard"):
+        check(algorithm_of(decide))
+    with pytest.raises(AssertionError, match="f changes its choices, which `trims` denies"):
+        check(algorithm_of(decide_by_f, trims=False))
+    check(algorithm_of(decide_by_f, trims=True))
+
+
+def test_an_algorithm_that_tells_what_is_no_number_is_caught():
+    def decide(state):
+        """Stay with the first arm."""
+
+    def update(state):
+        floats(state.told_means, 1)[0] = np.inf
+
+    with pytest.raises(AssertionError, match="it tells numbers that are not finite"):
+        check(algorithm_of(decide, update=staticmethod(update)))
 
 
 def test_a_policy_that_never_tries_an_arm_is_caught():

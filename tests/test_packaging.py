@@ -3,8 +3,8 @@
 import tomllib
 from pathlib import Path
 
+import lowest
 import pytest
-from lowest import requirements
 from packaging.requirements import Requirement
 
 from byzmab.cli.main import app
@@ -14,9 +14,21 @@ from byzmab.core.errors import BadInput
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 
 
-@pytest.mark.parametrize(("name", "bound"), list(requirements()))
-def test_every_dependency_has_a_lower_bound(name, bound):
-    assert bound is not None, f"{name} has no lower bound; `make lowest` tells whether one is right"
+def test_the_lowest_versions_are_named_once_each_and_allowed(capsys):
+    lowest.main()
+    pins = [Requirement(line) for line in capsys.readouterr().out.splitlines()]
+    needs = {need.name: need for need in lowest.requirements()}
+    assert [pin.name for pin in pins] == list(needs)
+    for pin in pins:
+        (version,) = (specifier.version for specifier in pin.specifier)
+        assert needs[pin.name].specifier.contains(version)
+
+
+@pytest.mark.parametrize("text", ["numpy", "numpy<3", "numpy==2.0", "numpy~=2.0"])
+def test_a_dependency_without_a_lower_bound_ends_make_check(text, monkeypatch):
+    monkeypatch.setattr(lowest, "requirements", lambda: [Requirement(text)])
+    with pytest.raises(SystemExit, match=rf"^{text} in pyproject.toml has no lower bound"):
+        lowest.main()
 
 
 def test_the_supported_versions_of_python_are_named():

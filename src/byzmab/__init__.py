@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from byzmab.attacks import Attack, World
+    from byzmab.baselines import Baseline
     from byzmab.core.agent import Agent
     from byzmab.core.compiler import compiled
     from byzmab.core.contexts.reports import ContextReport
@@ -39,6 +40,7 @@ _HOMES = {
     "AsyncClient": "node.client",
     "Attack": "attacks",
     "BadInput": "core.errors",
+    "Baseline": "baselines",
     "Belief": "core.report",
     "Client": "node.client",
     "Comparison": "simulation.compare",
@@ -72,6 +74,7 @@ __all__ = [
     "AsyncClient",
     "Attack",
     "BadInput",
+    "Baseline",
     "Belief",
     "Client",
     "Comparison",

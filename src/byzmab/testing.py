@@ -9,15 +9,20 @@ Raises AssertionError with one sentence where the contract is broken.
 import math
 import warnings
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
 from byzmab.attacks import Attack
+from byzmab.baselines import Baseline
+from byzmab.baselines.contexts import ContextBaseline
 from byzmab.core.compiler import watching_compilation
 from byzmab.core.draws import fold
+from byzmab.core.errors import BadInput
 from byzmab.core.filters import Filter
 from byzmab.core.filters.base import CONSISTENT_MEANS
 from byzmab.core.filters.fates import Fate
+from byzmab.core.mistakes import check_functions
 from byzmab.core.plugins import Plugin
 from byzmab.core.policies import Policy
 from byzmab.core.report import Belief, Heard, Middle
@@ -43,7 +48,7 @@ def check(plugin: Plugin) -> None:
     if isinstance(plugin, type) and issubclass(plugin, Plugin):
         check(plugin())
         return
-    raise AssertionError(f"{plugin!r} is no filter, policy, attack, graph, rewards or drift")
+    raise AssertionError(f"{plugin!r} is no filter, policy, attack, graph, rewards, drift or algorithm")
 
 
 LOOPS = ("believe_all", "choose_all", "lie_all", "draw_all", "pull_all", "move_all", "advance", "exchange")
@@ -220,7 +225,7 @@ def check_policy(policy: Policy) -> None:
 def check_attack(attack: Attack) -> None:
     """It lies to any filter on any graph, also where a liar has no neighbour, and leaves the world as it is."""
     if attack.lie_at is not None:
-        _check_with_contexts(attack)
+        _check_with_contexts(WITH_CONTEXTS.but(attack=attack))
     if attack.lie is None:
         return
     for graph in ("complete", "erdos-renyi:0.4", "star:1"):
@@ -240,10 +245,10 @@ def check_attack(attack: Attack) -> None:
         _check_equivocates(attack)
 
 
-def _check_with_contexts(attack: Attack) -> None:
+def _check_with_contexts(given: Experiment) -> None:
     """The same with contexts: what it tells is finite, and statistics are those of one's own pulls."""
     for time_varying in (False, True):
-        experiment = WITH_CONTEXTS.but(attack=attack, time_varying=time_varying, memory=2 * time_varying)
+        experiment = given.but(time_varying=time_varying, memory=2 * time_varying)
         first, second = (ContextRun(experiment, 0) for _ in range(2))
         for run in (first, second):
             run.advance(experiment.horizon)
@@ -349,3 +354,54 @@ def check_drift(drift: Drift) -> None:
         lists.append(shifts)
     assert np.array_equal(lists[0], lists[1]), "the same rounds gave two drifts"
     _check_in_use(SMALL.but(drift=drift))
+
+
+HEARS_NOBODY = 2  # in the graph of two who hear each other, from this agent on
+
+
+@check.register
+def check_algorithm(algorithm: Baseline) -> None:
+    """It decides from what each agent saw and heard alone, by f only where it `trims`, and tells numbers."""
+    if isinstance(algorithm, ContextBaseline):
+        check_functions(algorithm.kind, algorithm.functions())
+        _check_with_contexts(WITH_CONTEXTS.but(algorithm=algorithm, filter=SMALL.filter))
+        return
+    given = SMALL.but(algorithm=algorithm)
+    _check_in_use(given)
+    _check_in_use(given.but(attack="adaptive"))
+    for settings in (
+        {"graph": "erdos-renyi:0.4"},
+        {"graph": "erdos-renyi:0.8", "time_varying": True},
+        {"graph": "star:1"},
+    ):
+        for experiment in _allowed([given], **settings):
+            _check_in_use(experiment)
+    run = Run(given, 0)
+    for time in range(1, SMALL.horizon):
+        run.advance(time)
+        told = np.stack([run.state[name][: SMALL.agents] for name in ("told_pulls", "told_means")])
+        assert np.isfinite(told).all(), "it tells numbers that are not finite"
+    if not algorithm.trims:
+        _check_alike([given.but(f=f) for f in (0, 1)], 0, "f changes its choices, which `trims` denies")
+    attacked = [given.but(f=0, attack=f"constant:{mean}") for mean in (0.1, 0.9)]
+    _check_alike(
+        _allowed(attacked, graph="edges:6:1-2"), HEARS_NOBODY, "an agent that hears nobody chooses by what others heard"
+    )
+
+
+def _allowed(experiments: list[Experiment], **settings: Any) -> list[Experiment]:
+    """Experiments with other settings; none where the algorithm's own `check` refuses these."""
+    try:
+        return [experiment.but(**settings) for experiment in experiments]
+    except BadInput:
+        return []
+
+
+def _check_alike(experiments: list[Experiment], first: int, broken: str) -> None:
+    """Agents from the first one on choose alike in all experiments, round by round."""
+    runs = [Run(experiment, 0) for experiment in experiments]
+    for time in range(1, SMALL.horizon):
+        for run in runs:
+            run.advance(time)
+        choices = [run.state["choices"][first:].tolist() for run in runs]
+        assert choices[1:] == choices[:-1], broken

@@ -158,6 +158,7 @@ def test_a_plugin_in_the_current_directory_is_found(tmp_path):
         (["--arms", "0.5,nan"], "arms [0.5, nan] is not allowed"),
         (["--byzantine", "10"], "byzantine 10"),
         (["--runs", "0"], "runs 0"),
+        (["--agents", "1e3"], "'1e3'"),
         (["--tell", "growth:2"], "tell 'growth:2'"),
         (["--workers", "0"], "workers 0"),
         (["--horizon", "0"], "horizon 0"),
@@ -174,6 +175,12 @@ def test_bad_input_ends_with_one_sentence_and_code_2(arguments, words):
     assert done.stderr.startswith("error: ")
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_file_that_begins_with_a_byte_order_mark_is_read(tmp_path):
+    (tmp_path / "marked.toml").write_text("runs = 2\nhorizon = 7\n", encoding="utf-8-sig")
+    told = json.loads(byzmab("simulate", "marked.toml", "--json", cwd=tmp_path).stdout)
+    assert told["experiment"]["horizon"] == 7
 
 
 def test_an_unwritable_directory_is_told_before_anything_is_computed(tmp_path):

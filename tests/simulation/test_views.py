@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from byzmab import Agent, BadInput, Experiment, Report, compare, simulate
+from byzmab import Agent, BadInput, Experiment, Report, compare, compiled, simulate
 from byzmab.simulation.progress import progress_bar
 from byzmab.simulation.run import workers_that_fit
 from byzmab.sweep.points import Sweep
@@ -126,6 +126,22 @@ def test_progress_true_shows_a_bar_in_a_notebook(monkeypatch):
     simulate(SMALL, progress=True)
     assert shown[0] == "simulating …"
     assert shown[-1].endswith("100%")
+
+
+def test_a_bar_says_when_something_is_compiled(monkeypatch):
+    told = []
+    monkeypatch.setattr("byzmab.simulation.progress._notebook_bar", lambda what: lambda *now: told.append(now))
+    monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
+
+    @compiled
+    def never_compiled_before(number):
+        return number + 1
+
+    with progress_bar("counting"):
+        never_compiled_before(1)
+        assert told == [(0, None, "compiling")]
+        never_compiled_before(2)
+    assert len(told) == 1
 
 
 def test_progress_true_is_silent_where_nobody_looks(capsys):

@@ -7,18 +7,19 @@ Where it trims, it is by f; f = 0 is without.
 
 from dataclasses import dataclass
 from functools import cache
+from types import FunctionType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba import types
-from numba.core.dispatcher import Dispatcher
 
-from byzmab.core.compiler import compiled, compiled_as
+from byzmab.core.compiler import compiled, compiled_as, compiled_noinline, is_ours
 from byzmab.core.errors import BadInput
 from byzmab.core.filters.trimmed import sum_without_extremes
+from byzmab.core.mistakes import Contract, check_functions, nothing
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import Floats
-from byzmab.engine.state import NetworkState, StateType
+from byzmab.engine.state import NetworkState, StateType, table
 from byzmab.graphs import Graph
 
 NUMBER_BYTES = 8  # of a count, a mean or a sum as told
@@ -36,6 +37,16 @@ class Network(NamedTuple):
     f: int
 
 
+def tell_tally(state: Any) -> None:
+    """Tell one's own tally."""
+    agents, arms = state.agents, state.arms
+    pulls, means = table(state.pulls, agents, arms), table(state.means, agents, arms)
+    told_pulls, told_means = table(state.told_pulls, agents, arms), table(state.told_means, agents, arms)
+    for agent in range(agents):
+        for arm in range(arms):
+            told_pulls[agent, arm], told_means[agent, arm] = pulls[agent, arm], means[agent, arm]
+
+
 @dataclass(frozen=True)
 class Baseline(Plugin):
     """An algorithm in two loops over a network's state, compiled when it is first played.
@@ -48,7 +59,7 @@ class Baseline(Plugin):
     kind: ClassVar[str] = "algorithm"
     function: ClassVar[str] = "decide"
     decide: ClassVar[Any]  # from what was heard to choices
-    update: ClassVar[Any]  # from the reward to what is told next
+    update: ClassVar[Any] = staticmethod(tell_tally)  # from the reward to what is told next
     trims: ClassVar[bool] = True  # whether f matters
     knows: ClassVar[str] = "f"  # what an agent must know besides the arms, in a few words
     assumes: ClassVar[str] = ""  # what must hold for its guarantee, in a few words
@@ -76,10 +87,17 @@ def keep(state: NetworkState, name: str, array: Any) -> None:
     state.record[f"{name}_size"] = state[name].size
 
 
+LOOP = Contract({"state": NetworkState().record}, "nothing", nothing)
+
+
 @cache
-def compiled_loop(function: Any) -> Any:
-    """A loop of a baseline, compiled; as it is where its author has compiled it."""
-    return function if isinstance(function, Dispatcher) else compiled_as(types.void(StateType))(function)
+def compiled_loop(name: str, function: Any) -> Any:
+    """A loop of a baseline, compiled; BadInput where one of a user's own is none, or has a mistake."""
+    if isinstance(function, FunctionType) and is_ours(function):
+        return compiled_as(types.void(StateType))(function)
+    loop = compiled_noinline(function) if isinstance(function, FunctionType) else function
+    check_functions(Baseline.kind, [(name, loop, LOOP)])
+    return loop
 
 
 @compiled

@@ -39,22 +39,11 @@ def decide(state: Any) -> None:
         choices[agent] = argmax_at_random(index[agent], rng)
 
 
-def update(state: Any) -> None:
-    """Tell one's own tally."""
-    agents, arms = state.agents, state.arms
-    pulls, means = table(state.pulls, agents, arms), table(state.means, agents, arms)
-    told_pulls, told_means = table(state.told_pulls, agents, arms), table(state.told_means, agents, arms)
-    for agent in range(agents):
-        for arm in range(arms):
-            told_pulls[agent, arm], told_means[agent, arm] = pulls[agent, arm], means[agent, arm]
-
-
 @dataclass(frozen=True)
 class MpUcb(Baseline):
     """MP-UCB: UCB on all rewards heard, without defence (Madhushani et al. 2021, one hop)."""
 
     decide = staticmethod(decide)
-    update = staticmethod(update)
     trims = False
     knows = "nothing"
     assumes = "no liars"

@@ -83,7 +83,7 @@ def main() -> None:
     except MemoryError:
         code = _end("error: there is too little memory for this; allowed: fewer agents, arms or workers", 2)
     except UsageError as error:
-        message = error.format_message()
+        message = _with_value(error)
         code = _end(f"error: {message}", 2) if message else 0  # no arguments: the help was shown
     except ValueError as error:
         from byzmab.core.errors import BadInput
@@ -92,6 +92,14 @@ def main() -> None:
             raise
         code = _end(f"error: {error}", 2)
     sys.exit(_end("stopped", INTERRUPTED) if code == INTERRUPTED else code)
+
+
+def _with_value(error: Any) -> str:
+    """What a usage error says; where typer has pydantic read a number, it leaves out what was given."""
+    message = str(error.format_message())
+    if not hasattr(error.__cause__, "errors"):
+        return message
+    return message.replace("Invalid value", f"Invalid value {error.__cause__.errors()[0]['input']!r}", 1)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> Never:

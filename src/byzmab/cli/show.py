@@ -20,7 +20,9 @@ def compiling_notice() -> Iterator[None]:
     """Say once that the first run compiles, if anything is compiled within the block."""
     from byzmab.core.compiler import say_once, watching_compilation
 
-    with watching_compilation(say_once("compiling: ten seconds the first time, later only plug-ins of your own …")):
+    with watching_compilation(
+        say_once("compiling: ten seconds the first time, later a second or two for what is new …")
+    ):
         yield
 
 

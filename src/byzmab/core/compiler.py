@@ -73,8 +73,9 @@ def prune(mine: Path) -> None:
             shutil.rmtree(marker.parent, ignore_errors=True)
 
 
-# code with bounds checks, under NUMBA_BOUNDSCHECK=1, is kept apart: numba itself would mix the two
-CACHE = open_cache(source_digest() + ("-checked" if numba.config.BOUNDSCHECK == 1 else ""))
+# Code with bounds checks, under NUMBA_BOUNDSCHECK=1, is kept apart: numba itself would mix the two. So is that of
+# another numba, which would throw ours away and put its own there.
+CACHE = open_cache(f"{source_digest()}-numba-{numba.__version__}{'-checked' if numba.config.BOUNDSCHECK == 1 else ''}")
 
 
 @contextmanager

@@ -128,8 +128,8 @@ class Registry:
         if not (isinstance(found, type) and issubclass(found, self.base)):
             base = f"byzmab.{self.base.__name__}"
             raise BadInput(f"{self.base.kind} {wanted!r}: {where} has no class {class_name!r} derived from {base}")
-        if not hasattr(found, self.base.function):
-            raise BadInput(f"{self.base.kind} {wanted!r}: {class_name} has no function {self.base.function!r}")
+        if not hasattr(found, found.function):
+            raise BadInput(f"{self.base.kind} {wanted!r}: {class_name} has no function {found.function!r}")
         return found
 
     def name_of(self, plugin: Plugin) -> str:

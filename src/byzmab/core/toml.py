@@ -27,7 +27,7 @@ def read_toml(path: str | Path, what: str) -> TomlFile:
     """Read a file; `what` it is, for messages. BadInput if it cannot be read or is not TOML."""
     name = f"{what} {str(path)!r}"
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")  # some editors put a mark before the first line
     except (OSError, ValueError) as error:
         raise BadInput(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     return parse_toml(text, name)

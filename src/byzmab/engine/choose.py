@@ -5,14 +5,14 @@ from typing import Any
 
 from numba import types
 
-from byzmab.core.compiler import specialize
+from byzmab.core.compiler import compiled, specialize
 from byzmab.core.draws import fold
 from byzmab.core.mistakes import check_functions
 from byzmab.core.policies.base import Policy
 from byzmab.core.policies.ucb import ucb as choose  # `specialize` puts the policy's own in its place
 from byzmab.core.report import Belief
 from byzmab.engine.recent import clock_of, recent_clock_of
-from byzmab.engine.state import BAD_CHOICE, StateType, floats, integers, table, words
+from byzmab.engine.state import BAD_CHOICE, BAD_DECISION, StateType, floats, integers, table, words
 
 
 def choose_all(state: Any) -> None:
@@ -31,6 +31,16 @@ def choose_all(state: Any) -> None:
         choices[agent] = choose(Belief(estimates[agent], weights[agent], doubts[agent]), clock, params, rng)
         if not 0 <= choices[agent] < arms:
             state.fault = state.fault or BAD_CHOICE  # the first fault is told
+            choices[agent] = 0
+
+
+@compiled
+def check_choices(state: Any) -> None:
+    """Find the fault where a baseline, which chooses for everyone by itself, chose an arm that does not exist."""
+    choices = integers(state.choices, state.agents)
+    for agent in range(state.agents):
+        if not 0 <= choices[agent] < state.arms:
+            state.fault = BAD_DECISION
             choices[agent] = 0
 
 

@@ -11,6 +11,7 @@ from numba import types
 
 from byzmab.core.compiler import compiled_as, compiled_noinline
 from byzmab.core.forgetting import ALL
+from byzmab.engine.choose import check_choices
 from byzmab.engine.deliver import EDGES, ENOUGH, FAULT, deliver, keep_history
 from byzmab.engine.dense import order_reports
 from byzmab.engine.pull import record
@@ -94,6 +95,7 @@ def advance_baseline(
             if shortage != ENOUGH:
                 return shortage
         decide(state)
+        check_choices(state)
         pull(state)
         if state.fault != 0:
             return FAULT

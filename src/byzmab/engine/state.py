@@ -25,12 +25,13 @@ from byzmab.core.policies.base import NO_SUCH_ARM
 from byzmab.core.report import Floats, Integers, Words
 
 # What a plug-in can do wrong without numba noticing.
-BAD_CHOICE, BAD_BELIEF, BAD_NEIGHBOUR, BAD_REWARD = 1, 2, 3, 4
+BAD_CHOICE, BAD_BELIEF, BAD_NEIGHBOUR, BAD_REWARD, BAD_DECISION = 1, 2, 3, 4, 5
 FAULTS = {
     BAD_CHOICE: NO_SUCH_ARM,
     BAD_BELIEF: NO_BELIEF,
     BAD_NEIGHBOUR: "graph named neighbours that do not exist, do not ascend, or are the agent itself",
     BAD_REWARD: "rewards gave a value that is no number from 0 to 1; allowed: numbers in [0, 1]",
+    BAD_DECISION: NO_SUCH_ARM.replace("policy", "algorithm"),
 }
 
 SETTINGS = {  # whole numbers that stay as they are during a run

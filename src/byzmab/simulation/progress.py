@@ -4,19 +4,28 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-Show = Callable[..., None]  # is given what is done, its total, and perhaps what is being done now
+Show = Callable[..., None]  # is given what is done, its total (None: unknown), and perhaps what is being done now
 
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Show | None]:
-    """A bar in a notebook, or on stderr if that is a terminal; None otherwise."""
+    """A bar in a notebook, or on stderr if that is a terminal; None otherwise. It says when something is compiled."""
     if "ipykernel" in sys.modules:
-        yield _notebook_bar(what)
+        with _telling_of_compiling(_notebook_bar(what)) as show:
+            yield show
     elif sys.stderr.isatty():
-        with _terminal_bar(what) as show:
+        with _terminal_bar(what) as bar, _telling_of_compiling(bar) as show:
             yield show
     else:
         yield None
+
+
+@contextmanager
+def _telling_of_compiling(show: Show) -> Iterator[Show]:
+    from byzmab.core.compiler import watching_compilation
+
+    with watching_compilation(lambda name: show(0, None, "compiling")):
+        yield show
 
 
 @contextmanager
@@ -38,7 +47,7 @@ def _terminal_bar(what: str) -> Iterator[Show]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
 
-        def show(done: int, total: int, now: str = what) -> None:
+        def show(done: int, total: int | None, now: str = what) -> None:
             bar.update(task, completed=done, total=total, description=now)
 
         yield show
@@ -49,7 +58,8 @@ def _notebook_bar(what: str) -> Show:
 
     shown = display(HTML(f"{what} …"), display_id=True)  # type: ignore[no-untyped-call]
 
-    def show(done: int, total: int, now: str = what) -> None:
-        shown.update(HTML(f'{now} <progress value="{done}" max="{total}"></progress> {done / total:.0%}'))  # type: ignore[no-untyped-call]
+    def show(done: int, total: int | None, now: str = what) -> None:
+        bar = f'<progress value="{done}" max="{total}"></progress> {done / total:.0%}' if total else "…"
+        shown.update(HTML(f"{now} {bar}"))  # type: ignore[no-untyped-call]
 
     return show

@@ -97,14 +97,15 @@ def simulate(
     check_present(experiment)
     workers = workers or workers_that_fit(experiment)
     warn_of([experiment], stacklevel=3)
-    prepare(experiment)
-    began = time.perf_counter()
-    jobs = _runs(experiment, first) if executor is None else _blocks(experiment, first, workers)
-    with wanted_bar(progress, "simulating") as show, closing(spread(jobs, executor, workers)) as playing:
-        outcomes = _telling(playing, show, experiment.runs * experiment.horizon)
-        if executor is None:
-            return _gather(experiment, outcomes, began, first)
-        parts = sorted(outcomes, key=lambda part: part.first)
+    with wanted_bar(progress, "simulating") as show:
+        prepare(experiment)
+        began = time.perf_counter()
+        jobs = _runs(experiment, first) if executor is None else _blocks(experiment, first, workers)
+        with closing(spread(jobs, executor, workers)) as playing:
+            outcomes = _telling(playing, show, experiment.runs * experiment.horizon)
+            if executor is None:
+                return _gather(experiment, outcomes, began, first)
+            parts = sorted(outcomes, key=lambda part: part.first)
     return replace(Result.join(parts), seconds=time.perf_counter() - began)
 
 

@@ -64,7 +64,7 @@ def loops_of(experiment: Experiment, dense: bool) -> tuple[Any, ...]:
             choosing(parts.policy, parts.forgets),
         )
     else:
-        own = compiled_loop(baseline.decide), compiled_loop(baseline.update)
+        own = tuple(compiled_loop(name, getattr(baseline, name)) for name in ("decide", "update"))
     return drawing(parts.placed), lying(parts.attack, dense), *own, pulling(parts.rewards), moving(parts.drift)
 
 
