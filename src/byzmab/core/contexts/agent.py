@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from byzmab.core import recommended
 from byzmab.core.agent import MOST, SHARES, VETTING, Agent
 from byzmab.core.confidence import Best
 from byzmab.core.contexts import shares as ways
@@ -36,6 +37,7 @@ from byzmab.core.report import Belief, Floats
 from byzmab.core.tally import Arm, Name
 
 ALL_REWARDS = "all"
+USUAL = (3, "filter", recommended.CONTEXT_FILTER), (4, "policy", recommended.CONTEXT_POLICY)  # where, if not given
 LEAST_RIDGE, MOST_RIDGE = 1e-15, 1e6
 DERIVED = 1e-6  # how far saved θ and A⁻¹ may be from what follows from G and b
 
@@ -48,7 +50,8 @@ class ContextAgent(ContextDecider, Agent):
     contexts. `ridge` is λ. `shares` says how reports become pairs: "equal" or "information" solve for all reports
     together, "projection" looks at each by itself. With `vetting` a neighbour whose parameters contradict one's own
     data is left out first, and counts as one of the f; and what it hears is followed only while it has foretold its own
-    rewards better than it did itself, by `lead` in squared errors, 1 or more.
+    rewards better than it did itself, by `lead` in squared errors, 1 or more. Filter and policy are "pooled" and
+    "tuned" if not given, as measured to be best here.
     """
 
     def __init__(
@@ -73,6 +76,9 @@ class ContextAgent(ContextDecider, Agent):
             raise BadInput(f"tally {settings['tally']!r} does not go with context; allowed: {ALL_REWARDS}")
         self.context, self.ridge, self.shares, self.vetting = context, float(ridge), shares, vetting
         self._shares, self._statistics, self._latest_version, self.lead = ways.SHARES[shares], {}, 0, 0.0
+        for index, name, usual in USUAL:
+            if len(arguments) <= index:
+                settings.setdefault(name, usual)
         super().__init__(*arguments, **settings)
 
     def __repr__(self) -> str:

@@ -62,7 +62,13 @@ class Scratch(NamedTuple):
 def scratch_shapes(arms: int, d: int, reports: int) -> dict[str, tuple[int, ...]]:
     """The shapes of a `Scratch` for at most so many reports."""
     capacity = max(arms, reports, 1)
-    return {"stamps": (2, arms), "factors": (arms, d * d), "terms": (arms, 3, capacity), "work": (3, capacity), "trial": (1 + arms,)}
+    return {
+        "stamps": (2, arms),
+        "factors": (arms, d * d),
+        "terms": (arms, 3, capacity),
+        "work": (3, capacity),
+        "trial": (1 + arms,),
+    }
 
 
 @compiled_noinline

@@ -163,14 +163,15 @@ class ContextDecider(Decider):
         """What becomes of each report on an arm at the latest context, row by row; call `_update` before."""
         own, told = self._known.own[arm], self._known.told[self._rows, arm]
         speaks = told[:, 0] > 0.0
-        untried = self.vetting and self.lead < EARNED
-        if not own[0] or self._x is None or not self.filter.hears or untried:
-            return [Fate.UNUSED if heard else Fate.SILENT for heard in speaks]
+        unused = [Fate.UNUSED if heard else Fate.SILENT for heard in speaks]
+        if not own[0] or self._x is None or not self.filter.hears:
+            return unused
         left_out = self._known.scratch.work[2, : len(told)] > 0.0
         caps = self._known.scratch.terms[arm, CAPS, : len(told)]
         pairs = pairs_of(own, told, self._x, self.ridge, self._shares, np.where(speaks & ~left_out, caps, 0.0))
         out = int(left_out.sum())
         silent = max(0, self._expected - out - int((pairs.pulls > 0.0).sum()))
-        fates = self.filter.fates(*pairs, self.f - out, self.kappa, self.time, silent)
+        trusts = not self.vetting or self.lead >= EARNED
+        fates = self.filter.fates(*pairs, self.f - out, self.kappa, self.time, silent) if trusts else unused
         vetted = zip(fates, left_out & speaks, strict=True)
         return [Fate.IMPLAUSIBLE if contradicts else fate for fate, contradicts in vetted]

@@ -3,7 +3,7 @@
 Before every reward there are two forecasts of it: the agent's own estimate at x, and the one that the filter made of
 all reports. The *lead* is by how much the second one was better so far, in squared errors. Below EARNED the agent
 decides alone, and goes on to compare. So listening has to earn it, and lies that lead astray lose it again, whatever
-filters and vetting let pass, and even where rewards are not linear in x. Ours; after prequential forecasts (Dawid 1984).
+filters and vetting let pass, even where rewards are not linear in x. Ours, after prequential forecasts (Dawid 1984).
 """
 
 from byzmab.core.compiler import compiled
