@@ -4,7 +4,8 @@
     python -m benchmarks.digits --side 8                           all 64 pixels, d = 65: an hour
 
 The data are the ones inside scikit-learn (pip install scikit-learn). The context is (1, pixels of length 1)/√2, the
-arms are the ten names, and the reward is 1 for the right one. Printed is the share of right answers of a normal agent.
+arms are the ten names, and the reward is 1 for the right one. Printed is the share of right answers of a
+normal agent ± its standard error over runs.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import numpy as np
 
 from byzmab import Experiment, simulate
 from byzmab.simulation.figure import ALONE, STYLES, new_figure
+from byzmab.simulation.statistics import describe
 
 RULES = {
     "alone: LinUCB": {"filter": "solo"},
@@ -24,7 +26,7 @@ RULES = {
     "geometric median": {"algorithm": "lin-geometric-median"},
     "pooled, equal shares, vetted": {"filter": "pooled"},
 }
-ATTACKS = ("none", "flip", "large", "extreme-at", "alie-at")
+ATTACKS = ("none", "flip", "large", "extreme-at", "alie-at", "stealth-at")
 
 
 def write_digits(path, side):
@@ -71,18 +73,16 @@ def main():
         size = {"runs": chosen.runs, "horizon": chosen.horizon, "record": 20}
         base = Experiment(context=chosen.side**2 + 1, arms=str(data), policy="tuned", ridge=0.1, **size)
         results = {}
+        print(f"| | {' | '.join(ATTACKS)} |\n|---{'|---' * len(ATTACKS)}|", flush=True)
         for rule, settings in RULES.items():
             for attack in ATTACKS:
                 hears = rule != next(iter(RULES))
                 same = results.get((rule, "none"))
                 experiment = base.but(**settings, attack=attack)
                 results[rule, attack] = same if same and not hears else simulate(experiment, workers=chosen.workers)
-            shares = [1.0 - results[rule, attack].summary()["regret"]["mean"] / chosen.horizon for attack in ATTACKS]
-            print(
-                f"{rule:30}",
-                "  ".join(f"{attack} {share:.3f}" for attack, share in zip(ATTACKS, shares, strict=True)),
-                flush=True,
-            )
+            finals = [describe(results[rule, attack].network_regret[:, -1] / chosen.horizon) for attack in ATTACKS]
+            cells = [f"{1.0 - final['mean']:.3f} ± {final['stderr'] or 0.0:.3f}" for final in finals]
+            print(f"| {rule} | {' | '.join(cells)} |", flush=True)
     if chosen.figure is not None:
         draw(results, chosen.figure)
 

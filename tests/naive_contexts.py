@@ -145,6 +145,15 @@ def belief(experiment, own, heard, x, f, kappa, t, expected):
     return beliefs
 
 
+def alone(own, x):
+    """(z, w, 0) of every arm by one's own statistics: LinUCB."""
+    return [(Z0 + x @ mine.theta, 1 / (x @ mine.inverse @ x), 0.0) for mine in own]
+
+
+def squared_error(forecast, r):
+    return (min(max(forecast, 0.0), 1.0) - r) ** 2
+
+
 # --- baselines: θ and how many agents it is worth ---------------------------------------------------------------
 
 
@@ -230,6 +239,8 @@ class ContextLiars:
     def lie(self, liar, i):
         if self.name == "none":
             return [self.told(arm, arm.G, arm.theta) for arm in self.arms[liar]]
+        if self.name == "flip":
+            return [self.told(arm, arm.G, -arm.theta) for arm in self.arms[liar]]
         if self.name == "starve":
             return [(0, told[1]) for told in (self.told(arm, arm.G, arm.theta) for arm in self.arms[liar])]
         if self.name.startswith(("stealth", "inflate")):
@@ -248,8 +259,6 @@ class ContextLiars:
     def theta(self, liar, i, k):
         x, best = self.aim(i)
         down = -1 if k == best else 1
-        if self.name == "flip":
-            return -self.arms[liar][k].theta
         if self.name == "constant":
             constant = np.array([math.sqrt(2) if len(x) > 1 else 1.0] + [0.0] * (len(x) - 1))
             return ([0.4, 0.5, 0.4, 0.3][k % 4] - Z0) * constant
@@ -295,7 +304,7 @@ class ContextLiars:
 
 
 def play(experiment, run):
-    """Play one run; each agent's arm in each round, each normal agent's regret, and messages and arms told."""
+    """Play one run; each agent's arm in each round, each normal agent's regret, messages and arms told, and leads."""
     parts, d, ridge = experiment.parts, experiment.context, experiment.ridge
     N, K, B, f = parts.agents, parts.arms, experiment.byzantine, experiment.settings()["f"]
     kappas = [float(experiment.kappa)] * N
@@ -318,13 +327,14 @@ def play(experiment, run):
         G[i][k] = G[i][k] + np.outer(x, x)
         b[i][k] = b[i][k] + x * (r - Z0)
         seen[i] = seen[i] + x
+        return r
 
     for k in range(K):
         for i in range(N):
             pull(i, k, context(experiment, run, i, k, leans[i]))
     liars, remembered, kept, past = ContextLiars(experiment, run, thetas), [{} for _ in range(N)], {}, []
     hears = experiment.filter != "solo" and experiment.algorithm != "lin-ucb"
-    choices, counts, regret = [], [0, 0], [0.0] * N
+    choices, counts, regret, leads = [], [0, 0], [0.0] * N, [0.0] * N
     for t in range(experiment.horizon):
         told = [[(tuple(map(tuple, G[i][k].tolist())), tuple(b[i][k].tolist())) for k in range(K)] for i in range(N)]
         past.append(([row[:] for row in n], told, None))
@@ -334,7 +344,7 @@ def play(experiment, run):
             liars.look(now, [seen[i] / sum(n[i]) for i in range(N)])
             told_now = hear(experiment, run, t, sent, past[sent], remembered, kept, liars, kappas, keys, None)
             counts = [before + more for before, more in zip(counts, told_now, strict=True)]
-        arms = []
+        arms, forecasts = [], []
         for i in range(N):
             own = [Arm(n[i][k], told[i][k], ridge, d) for k in range(K)]
             heard = {
@@ -343,13 +353,19 @@ def play(experiment, run):
             }
             liars_of_i = liars_among(f, len(heard))
             if experiment.algorithm == "resilient":
-                beliefs = belief(experiment, own, heard, now[i], liars_of_i, kappas[i], t, expected)
+                told_to_i = belief(experiment, own, heard, now[i], liars_of_i, kappas[i], t, expected)
+                by_itself = alone(own, now[i])
+                beliefs = by_itself if experiment.vetting and leads[i] < 1 else told_to_i
+                forecasts.append((by_itself, told_to_i))
             else:
                 beliefs = combined(experiment.algorithm, own, heard, now[i], liars_of_i)
+                forecasts.append((beliefs, beliefs))
             arms.append(choose(experiment.policy, beliefs, t, Stream(fold(fold(keys[POLICY], i), t))))
         for i in range(N):
             values = [now[i] @ theta for theta in thetas]
             regret[i] += max(values) - values[arms[i]]
-            pull(i, arms[i], now[i])
+            r = pull(i, arms[i], now[i])
+            by_itself, told_to_i = (forecast[arms[i]][0] for forecast in forecasts[i])
+            leads[i] += squared_error(by_itself, r) - squared_error(told_to_i, r)
         choices.append(arms)
-    return choices, regret[B:], counts
+    return choices, regret[B:], counts, leads

@@ -67,7 +67,7 @@ def test_agents_that_hear_each_other_choose_as_the_transcription_does():
     settings = SimpleNamespace(vetting=True, shares="equal", ridge=1.0, filter="guarded")
     agents = [agent_of(f=1, seed=number) for number in range(6)]
     tallies = [[(0, (np.zeros((2, 2)), np.zeros(2))) for _ in ARMS] for _ in agents]
-    left_out = 0
+    left_out, leads = 0, [0.0] * len(agents)
     for time in range(-len(ARMS), 60):
         told = [agent.report() for agent in agents]
         told[0] = lie_of(told[0])
@@ -85,14 +85,59 @@ def test_agents_that_hear_each_other_choose_as_the_transcription_does():
                 beliefs = naive_contexts.belief(
                     settings, own, {other: heard[other] for other in others}, x, 1, 1.5, time, False
                 )
+                told_to_it, by_itself = beliefs, naive_contexts.alone(own, x)
+                beliefs = told_to_it if leads[number] >= 1 else by_itself
                 assert np.array(agent._beliefs) == pytest.approx(np.array(beliefs).T, rel=1e-9, abs=1e-9)
                 assert arm == ARMS[naive.choose("ucb", beliefs, time, naive.Stream(naive.fold(number, time)))]
                 left_out += Fate.IMPLAUSIBLE in agent.explain().get(0, {}).values()
             value = float(rng.random() < 0.5 + x @ THETA[arm])
             agent.reward(arm, value, x)
+            if time >= 0:
+                off = [naive_contexts.squared_error(z[ARMS.index(arm)][0], value) for z in (by_itself, told_to_it)]
+                leads[number] += off[0] - off[1]
+                assert agent.lead == pytest.approx(leads[number], abs=1e-9)
             n, (G, b) = tallies[number][ARMS.index(arm)]
             tallies[number][ARMS.index(arm)] = n + 1, (G + np.outer(x, x), b + x * (value - 0.5))
     assert left_out > 20, "vetting never spoke"
+    assert max(leads) > 1, "nobody was ever followed"
+
+
+@pytest.mark.parametrize("honest", [True, False])
+def test_neighbours_are_followed_only_while_they_foretell_its_rewards_better_than_itself(honest):
+    """Four of four tell the same, more than f can leave out: with good reports it soon follows, with lies never."""
+    rng, teacher, agent = np.random.default_rng(11), agent_of(seed=1), Agent(ARMS, context=2, seed=2)
+    learn(teacher, rng, 400)
+    for sender in range(4):
+        agent.hear(sender, teacher.report() if honest else lie_of(teacher.report()))
+    assert set(agent.explain((1.0, 0.0))[0].values()) == {Fate.UNUSED}
+    learn(agent, rng, 150)
+    x = (1.0, 0.0)
+    alone = Agent.from_json(agent.to_json())
+    for sender in range(4):
+        alone.forget(sender)
+    assert (agent.lead >= 1.0) == honest
+    assert (agent.belief(x).weights > alone.belief(x).weights).all() == honest
+    assert (set(agent.explain(x)[0].values()) == {Fate.KEPT}) == honest
+
+
+def test_looking_at_another_context_does_not_change_what_a_reward_judges():
+    rng, other, agents = np.random.default_rng(12), agent_of(seed=1), [agent_of(seed=2) for _ in range(2)]
+    learn(other, rng, 100)
+    for x in contexts(rng, 40):
+        for number, agent in enumerate(agents):
+            agent.hear("other", other.report())
+            arm = agent.select(x)
+            if number:
+                agent.belief(-x)
+                agent.explain(-x)
+            agent.reward(arm, 0.7, x)
+    assert agents[0].lead == agents[1].lead != 0.0
+
+
+def test_with_contexts_pooled_and_tuned_are_the_defaults():
+    assert "filter 'pooled', policy 'tuned'" in repr(Agent(ARMS, context=2))
+    assert "filter 'guarded', policy 'tuned'" in repr(Agent(ARMS, 1, 1.5, "guarded", context=2))
+    assert "filter 'trimmed', policy 'ucb'" in repr(Agent(ARMS))
 
 
 def test_an_agent_that_is_lied_to_learns_what_is_best_where():
@@ -180,6 +225,9 @@ def test_a_state_that_no_agent_has_is_refused():
         {"statistics": [[arm, *row[:-1], row[-1] + 0.1] for arm, *row in state["statistics"]]},
         {"context": 3},
         {"latest": [2.0, 0.0]},
+        {"trial": [0.0, 0.5]},
+        {"trial": [None]},
+        {"trial": []},
     ):
         with pytest.raises(BadInput):
             Agent.from_json(json.dumps({**state, **damage}))
@@ -279,7 +327,7 @@ def test_a_report_of_another_kind_or_size_is_refused_and_what_was_heard_stays():
 
 
 def test_arms_that_only_one_side_knows_are_left_out():
-    agent, other = agent_of(), Agent(["violet", "red"], **PAIR, context=2)
+    agent, other = agent_of(vetting=False), Agent(["violet", "red"], **PAIR, context=2)
     learn(other, np.random.default_rng(11), 40, {"violet": (0.1, 0.1), "red": THETA["red"]})
     for arm in ARMS:
         agent.reward(arm, 0.5, (0.6, 0.6))

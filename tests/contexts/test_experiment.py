@@ -8,6 +8,7 @@ from command import byzmab
 
 from byzmab import BadInput, Experiment, Result, Sweep, simulate
 from byzmab.search.space import Space
+from byzmab.simulation.assumptions import FilterWithoutContexts
 from byzmab.simulation.context_run import ContextRun, draw_parameters
 from byzmab.tournament.field import CONTEXT_ATTACKS, read_field
 
@@ -128,6 +129,11 @@ def test_a_search_for_attacks_and_bounds_are_refused_with_contexts(tmp_path):
         Space.of(SMALL)
     refused = byzmab("bounds", "--context", "3", "--arms", "random:3", cwd=tmp_path, code=2)
     assert "context 3 has no bound here; allowed: 0" in refused.stderr
+
+
+def test_the_filter_of_the_paper_with_contexts_is_warned_of():
+    with pytest.warns(FilterWithoutContexts, match="filter pooled with policy tuned was measured to be best"):
+        simulate(SMALL.but(filter="trimmed", horizon=2))
 
 
 def test_the_list_names_what_contexts_bring():

@@ -129,6 +129,25 @@ def test_events_and_statistics_outlast_a_restart(tmp_path):
     again.close()
 
 
+def test_what_neighbours_have_earned_outlasts_a_restart(tmp_path):
+    settings, rng = config(1, tmp_path, [neighbour_of(2)]), np.random.default_rng(3)
+    host = host_of(settings, 1)
+    host.agent.hear("agent-2", told(rng, 40))
+    learn(host, rng, 20)
+    lead = host.agent.lead
+    host.close()
+    again = host_of(settings, 1)
+    assert again.agent.lead == lead != 0.0
+    again.close()
+
+
+def test_with_contexts_a_node_pools_if_no_filter_is_given(tmp_path):
+    assert (config_of(1, tmp_path).filter, config_of(1, tmp_path).policy) == ("guarded", "ucb:0.2")
+    with_contexts = config_of(1, tmp_path, context=2)
+    assert (with_contexts.filter, with_contexts.policy) == ("pooled", "tuned")
+    assert config_of(1, tmp_path, context=2, filter="guarded").filter == "guarded"
+
+
 def test_a_default_reward_counts_at_the_context_of_its_event(tmp_path):
     time = Time()
     host = host_of(config(1, tmp_path, reward_wait=5.0, default_reward=0.0), 1, clock=time.clock())

@@ -34,12 +34,14 @@ def choices_of(run, horizon):
 
 
 def assert_same_choices(experiment):
-    expected, regret, told = naive_contexts.play(experiment, 0)
+    expected, regret, told, leads = naive_contexts.play(experiment, 0)
     run = ContextRun(experiment, 0)
     for time, (theirs, ours) in enumerate(zip(expected, choices_of(run, experiment.horizon), strict=True)):
         assert ours == theirs, f"round {time}"
     assert run.state["regret"][:, -1] == pytest.approx(regret)
     assert [int(run.state.record[name]) for name in ("messages", "arms_told")] == told
+    if experiment.algorithm == "resilient":  # what was heard is the same too, whether or not it was followed
+        assert run.state["trial"][:, 0] == pytest.approx(leads, abs=1e-9)
 
 
 @pytest.mark.parametrize("attack", CONTEXT_ATTACKS.entries)

@@ -30,6 +30,7 @@ from byzmab.core.contexts.shares import (
     projections,
 )
 from byzmab.core.contexts.statistics import empty_statistics, gram_of, hear, moment_of, observe, row_size, theta_of
+from byzmab.core.contexts.trial import EARNED, LEAD
 from byzmab.core.filters import FILTERS
 from byzmab.core.policies import POLICIES
 
@@ -52,13 +53,14 @@ def statistics(rng, pulls, d=D, arms=ARMS):
     return own, pulled
 
 
-def decided(own, others, x, shares, f=0, filter="pooled", vetting=False, time=50):
+def decided(own, others, x, shares, f=0, filter="pooled", vetting=False, time=50, lead=EARNED):
     """The belief of one agent, 3 × arms."""
     told, arms, d = np.array(others), own.shape[0], x.size
     capacity = max(1, len(others))
     told = told if len(others) else np.zeros((1, arms, row_size(d)))
     shapes = scratch_shapes(arms, d, capacity)
     scratch = [np.zeros(shape, np.uint64 if name == "stamps" else float) for name, shape in shapes.items()]
+    scratch[-1][LEAD] = lead
     beliefs, rows = np.zeros((4, arms)), np.arange(len(others), dtype=np.uint64)
     plugin = FILTERS.resolve(filter)
     decide = context_decision(plugin, POLICIES.resolve("tuned"))
@@ -277,4 +279,7 @@ def test_vetting_leaves_out_parameters_that_contradict_ones_own_data():
     _, vetted = decided(owns[0], [*owns[1:], *liars], x, "equal", f=2, vetting=True)
     _, fooled = decided(owns[0], [*owns[1:], *liars], x, "equal", f=0, vetting=False)
     assert vetted == pytest.approx(without_them)
+    _, alone = decided(owns[0], [], x, "equal")
+    _, untried = decided(owns[0], [*owns[1:], *liars], x, "equal", f=2, vetting=True, lead=0.99)
+    assert untried == pytest.approx(alone)
     assert fooled[0, 0] < vetted[0, 0] - 0.1

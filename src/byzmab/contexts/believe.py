@@ -29,7 +29,7 @@ def believe_all_at(state: Any) -> None:
     stamps, factors = word_table(state.stamps, 2 * agents, arms), cube(state.factors, agents, arms, d * d)
     terms, pairs = cube(state.terms, agents * arms, 3, state.max_inbox), table(state.pairs, 3, state.max_inbox)
     estimates, weights = table(state.estimates, agents, arms), table(state.weights, agents, arms)
-    doubts = table(state.doubts, agents, arms)
+    doubts, trials = table(state.doubts, agents, arms), table(state.trial, agents, 1 + arms)
     for agent in range(agents):
         heard: Any = np.int64(starts[agent + 1] - starts[agent])
         reading = Reading(
@@ -43,7 +43,11 @@ def believe_all_at(state: Any) -> None:
             state.expects * heard,
         )
         scratch = Scratch(
-            stamps[2 * agent : 2 * agent + 2], factors[agent], terms[agent * arms : (agent + 1) * arms], pairs
+            stamps[2 * agent : 2 * agent + 2],
+            factors[agent],
+            terms[agent * arms : (agent + 1) * arms],
+            pairs,
+            trials[agent],
         )
         sound = believe_at(
             own[agent],

@@ -10,6 +10,7 @@ from byzmab.contexts.see import see_all
 from byzmab.contexts.tell import own_pulls, own_statistics
 from byzmab.core.compiler import compiled_as, compiled_noinline, specialize
 from byzmab.core.contexts.statistics import observe
+from byzmab.core.contexts.trial import judge
 from byzmab.core.draws import fold
 from byzmab.core.mistakes import check_functions
 from byzmab.engine.pull import draw_last, draw_one_of, draw_reward, kinds_of
@@ -22,7 +23,7 @@ def pull_all_at(state: Any) -> None:
     agents, arms, run, ridge = state.agents, state.arms, state.run, floats(state.ridge, 1)[0]
     own, pulls, versions = own_statistics(state), own_pulls(state), word_table(state.versions, agents, arms)
     contexts, means = table(state.contexts, agents, state.context), table(state.context_means, agents, arms)
-    totals = table(state.context_totals, agents, state.context)
+    totals, trials = table(state.context_totals, agents, state.context), table(state.trial, agents, 1 + arms)
     keys, kinds = words(state.reward_keys, agents * arms), integers(state.reward_kinds, agents)
     starts, ends = integers(state.reward_starts, agents), integers(state.reward_ends, agents)
     params = floats(state.reward_params, state.reward_params_size)
@@ -40,6 +41,7 @@ def pull_all_at(state: Any) -> None:
         best = mean
         for other in range(arms):
             best = max(best, means[agent, other])
+        judge(trials[agent], own[agent, arm], arm, contexts[agent], value)
         observe(own[agent, arm], contexts[agent], value, ridge)
         for a in range(state.context):
             totals[agent, a] += contexts[agent, a]

@@ -64,7 +64,8 @@ class Agent(Decider):
     ones less, "forget:0.999". We recommend the filter "guarded" with the policy "ucb:0.2" and f = "auto".
 
     With `context`, a number of dimensions d, rewards depend on a context x that is told before every choice: the agent
-    is a `ContextAgent`, and `select(x)`, `reward(arm, value, x)` and their like are given x.
+    is a `ContextAgent`, and `select(x)`, `reward(arm, value, x)` and their like are given x. Its filter and policy
+    are then "pooled" and "tuned" if not given.
     """
 
     def __new__(cls, *arguments: Any, context: Any = None, **settings: Any) -> "Agent":

@@ -6,4 +6,6 @@ AUTO: Final = "auto"  # of f: as many liars as the guarantee allows for the neig
 
 FILTER = "guarded"
 POLICY = "ucb:0.2"
+CONTEXT_FILTER = "pooled"  # with contexts, where `guarded` pays for doubts that are made for means
+CONTEXT_POLICY = "tuned"
 F = AUTO

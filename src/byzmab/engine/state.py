@@ -216,6 +216,7 @@ ARRAYS: dict[str, tuple[type, str]] = {
     "factors": (FLOATS, "agents × arms × d²"),
     "terms": (FLOATS, "agents × arms × 3 × max_inbox"),
     "pairs": (FLOATS, "3 × max_inbox: pairs at a context, being filtered"),
+    "trial": (FLOATS, "agents × (1 + arms): see core/contexts/trial.py"),
     "lie_statistics": (FLOATS, "arms × numbers: a lie, being told"),
     "regret_totals": (FLOATS, "agents: regret so far"),
 }

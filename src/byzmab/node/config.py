@@ -102,8 +102,8 @@ class Config(Strict):
     arms: tuple[str, ...]  # at the first start; later PUT /v1/arms changes them
     f: int | str = recommended.F  # auto: as many as the guarantee allows for the neighbours that are heard
     kappa: float = 1.5
-    filter: str = recommended.FILTER
-    policy: str = recommended.POLICY
+    filter: str = recommended.AUTO  # auto: what we recommend, guarded and ucb:0.2, or with contexts pooled and tuned
+    policy: str = recommended.AUTO
     tally: str = ALL_REWARDS  # nothing else: to neighbours a count that falls is proof of a lie
     seed: int | None = None  # of ties; if not given, it follows from the key
     context: int | None = None  # dimensions of the contexts on which rewards depend; if not given, there are none
@@ -127,6 +127,11 @@ class Config(Strict):
     def __post_init__(self) -> None:
         for what, name in (("name", self.name), ("network", self.network)):
             check_name(what, name)
+        with_contexts = self.context is not None
+        if self.filter == recommended.AUTO:
+            self.filter = recommended.CONTEXT_FILTER if with_contexts else recommended.FILTER
+        if self.policy == recommended.AUTO:
+            self.policy = recommended.CONTEXT_POLICY if with_contexts else recommended.POLICY
         self.agent(self.seed or 0)
         check_arms(self.arms, self.context)
         if self.tally != ALL_REWARDS:

@@ -200,6 +200,8 @@ class Decisions:
             self._keep_at_hand(batch.number, event)
             batch.settled.append((state, value, event.settled, event.event_id))
             batch.tallies[event.arm] = self._tally(event.arm)
+            if isinstance(self.agent, ContextAgent):
+                batch.facts["lead"] = self.agent.lead
 
     def _keep_at_hand(self, batch: int, event: Event) -> None:
         """Keep an event in memory as the latest; the oldest ones that are on the disk make room."""
@@ -252,6 +254,7 @@ def _agent(config: Config, seed: int, state: State) -> Agent:
     }
     if config.context is not None:
         saved |= {"context": config.context, "ridge": config.ridge, "shares": config.shares, "vetting": config.vetting}
+        saved |= {"trial": [state.facts.get("lead", 0.0)]}
         saved |= {"latest": None, "statistics": [[arm.arm, *_row_of(arm, config).tolist()] for arm in state.arms]}
     return Agent.from_json(json.dumps(saved))
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from byzmab.core.liars import f_as_given, f_for
-from byzmab.core.recommended import AUTO
+from byzmab.core.recommended import AUTO, CONTEXT_FILTER, CONTEXT_POLICY
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.experiment import Experiment
 
@@ -36,6 +36,10 @@ class TooManyLiars(UserWarning):
 
 class MeansClipped(UserWarning):
     """Some agents' means would leave [0, 1], and are clipped."""
+
+
+class FilterWithoutContexts(UserWarning):
+    """The filter is the paper's, which was not made for contexts."""
 
 
 def warn_of(experiments: Sequence[Experiment], stacklevel: int) -> None:
@@ -117,10 +121,19 @@ def clipped_means(experiment: Experiment) -> str | None:
     return f"spread {spread:g} takes {200.0 * share:.1f} % of the agents' means out of [0, 1]; they are clipped"
 
 
+def filter_without_contexts(experiment: Experiment) -> str | None:
+    """One sentence where the paper's filter, which is the default, is used with contexts."""
+    if not experiment.context or experiment.parts.baseline is not None or experiment.filter != "trimmed":
+        return None
+    better = f"filter {CONTEXT_FILTER} with policy {CONTEXT_POLICY}"
+    return f"filter trimmed, the default, is the paper's and weak with contexts; {better} was measured to be best"
+
+
 CHECKS: dict[type[Warning], Callable[[Experiment], str | None]] = {
     TooManyLiars: too_many_liars,
     TooFewNeighbours: too_few_neighbours,
     MeansClipped: clipped_means,
+    FilterWithoutContexts: filter_without_contexts,
 }
 
 

@@ -128,7 +128,7 @@ class ContextRun(Run):
         state.set("statistics", np.tile(empty_statistics(arms, d, contexts.ridge), (agents, 1, 1)))
         state.set("versions", np.zeros((agents, arms)))
         shapes = scratch_shapes(arms, d, agents)
-        for name in ("stamps", "factors", "terms"):
+        for name in ("stamps", "factors", "terms", "trial"):
             state.set(name, np.zeros((agents, *shapes[name])))
         state.set("pairs", np.zeros(shapes["work"]))
         state.set("lie_statistics", np.zeros((arms, row_size(d))))

@@ -10,9 +10,10 @@ statistics of a ridge regression, and at x every report becomes a pair (pulls, m
                     an arm becomes when it is heard; `triangle_of`, `matrix_of` make symmetric matrices small
 3. `comparing.py`   how reports compare with one's own statistics; vetting
 4. `shares.py`      reports become pairs at x: equal, information, projection
-5. `believe.py`     `believe_at`: pairs → filter → belief, for all arms of one agent
-6. `decide.py`      `context_decision(filter, policy)` is the one compiled call of a live agent
-7. `decider.py`     keeps the arrays of that call; `agent.py` is what `byzmab.Agent(…, context=d)` gives; `pairs.py`
+5. `trial.py`       whether what is heard foretells one's own rewards better than oneself
+6. `believe.py`     `believe_at`: pairs → filter → belief, for all arms of one agent
+7. `decide.py`      `context_decision(filter, policy)` is the one compiled call of a live agent
+8. `decider.py`     keeps the arrays of that call; `agent.py` is what `byzmab.Agent(…, context=d)` gives; `pairs.py`
                     tells people which pairs the reports became
 
 A live agent keeps `own` and, for reports heard, `told` (rows × arms × numbers) with a version number for every arm of
@@ -20,7 +21,7 @@ both, which it changes with what stands there; the arrays of `scratch_shapes(arm
 calls, as `decide_at` lists them,
 
     context_decision(filter, policy)(own, own_versions, beliefs, told, versions, rows, x, stamps, factors, terms, work,
-        filter_params, policy_params, rng, ridge, shares, vetting, consistency, f, kappa, time, expected, pick)
+        trial, filter_params, policy_params, rng, ridge, shares, vetting, consistency, f, kappa, time, expected, pick)
 
 New arrays need new scratch, or zeros in `stamps`. An arm without a reward is infinitely attractive, as in `decide`.
 """

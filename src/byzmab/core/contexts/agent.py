@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from byzmab.core import recommended
 from byzmab.core.agent import MOST, SHARES, VETTING, Agent
 from byzmab.core.confidence import Best
 from byzmab.core.contexts import shares as ways
@@ -29,12 +30,14 @@ from byzmab.core.contexts.reports import (
     report_of,
 )
 from byzmab.core.contexts.statistics import RIDGE, empty_statistics, observe, row_size
+from byzmab.core.contexts.trial import HEARD
 from byzmab.core.errors import BadInput
 from byzmab.core.filters.fates import Fate
 from byzmab.core.report import Belief, Floats
 from byzmab.core.tally import Arm, Name
 
 ALL_REWARDS = "all"
+USUAL = (3, "filter", recommended.CONTEXT_FILTER), (4, "policy", recommended.CONTEXT_POLICY)  # where, if not given
 LEAST_RIDGE, MOST_RIDGE = 1e-15, 1e6
 DERIVED = 1e-6  # how far saved θ and A⁻¹ may be from what follows from G and b
 
@@ -46,7 +49,9 @@ class ContextAgent(ContextDecider, Agent):
     arm; at x every report becomes a pair (pulls, mean), and filter and policy decide on these as they do without
     contexts. `ridge` is λ. `shares` says how reports become pairs: "equal" or "information" solve for all reports
     together, "projection" looks at each by itself. With `vetting` a neighbour whose parameters contradict one's own
-    data is left out first, and counts as one of the f.
+    data is left out first, and counts as one of the f; and what it hears is followed only while it has foretold its own
+    rewards better than it did itself, by `lead` in squared errors, 1 or more. Filter and policy are "pooled" and
+    "tuned" if not given, as measured to be best here.
     """
 
     def __init__(
@@ -70,7 +75,10 @@ class ContextAgent(ContextDecider, Agent):
         if settings.get("tally", ALL_REWARDS) != ALL_REWARDS:
             raise BadInput(f"tally {settings['tally']!r} does not go with context; allowed: {ALL_REWARDS}")
         self.context, self.ridge, self.shares, self.vetting = context, float(ridge), shares, vetting
-        self._shares, self._statistics, self._latest_version = ways.SHARES[shares], {}, 0
+        self._shares, self._statistics, self._latest_version, self.lead = ways.SHARES[shares], {}, 0, 0.0
+        for index, name, usual in USUAL:
+            if len(arguments) <= index:
+                settings.setdefault(name, usual)
         super().__init__(*arguments, **settings)
 
     def __repr__(self) -> str:
@@ -91,7 +99,10 @@ class ContextAgent(ContextDecider, Agent):
     def reward(self, arm: Arm, value: float, x: Any = None) -> None:
         """Count the reward, in [0, 1], of a pull of an arm at a context."""
         seen = self.check_context(x)
+        trial = self._trial_at(seen)
         super().reward(arm, value, seen)
+        if trial is not None and arm in self._indices:
+            self._judge(trial, self._indices[arm], float(value), seen)
         observe(self._statistics[arm], seen, float(value), self.ridge)
 
     def warm_start(self, table: Mapping[Arm, tuple[int, float]]) -> None:
@@ -107,7 +118,7 @@ class ContextAgent(ContextDecider, Agent):
         if x is None:
             self._update(pick=False)
             return Belief(*self._beliefs.copy())
-        known = self._known._replace(beliefs=self._known.beliefs.copy())
+        known = self._known.apart()
         self._decide_at(self.check_context(x), known, pick=False)
         return Belief(*known.beliefs[:3])
 
@@ -120,13 +131,13 @@ class ContextAgent(ContextDecider, Agent):
 
         Whoever vetting has left out is implausible on every arm.
         """
-        latest = self._x
-        self._x = latest if x is None else self.check_context(x)
+        before = self._x, self._known, self._heard_at, self._believed
+        self._x, self._known = self._x if x is None else self.check_context(x), self._known.apart()
         try:
             self._update(pick=False)
             return self._all_fates()
         finally:
-            self._x, self._believed = latest, self._believed and x is None
+            self._x, self._known, self._heard_at, self._believed = before
 
     def reset(self, arm: Arm) -> None:
         """Forget the rewards of an arm, as it has changed; those still to come count. All else stays."""
@@ -144,7 +155,9 @@ class ContextAgent(ContextDecider, Agent):
         rows = [[arm, *row.tolist()] for arm, row in self._statistics.items()]
         at_contexts = {"context": self.context, "ridge": self.ridge, "shares": self.shares, "vetting": self.vetting}
         latest = None if self._x is None else self._x.tolist()
-        return {**super()._state(), **at_contexts, "latest": latest, "statistics": rows}
+        heard = [] if self._heard_at is None else self._known.scratch.trial[HEARD:].tolist()
+        trial = {"trial": [self.lead, *heard]}
+        return {**super()._state(), **at_contexts, "latest": latest, "statistics": rows, **trial}
 
     def _restore(self, state: dict[str, Any]) -> None:
         pulls = {row[0]: row[1] for row in (*state["arms"], *state["retired"])}
@@ -153,7 +166,12 @@ class ContextAgent(ContextDecider, Agent):
         if pulls:
             raise ValueError(f"arms {list(pulls)} have no statistics")
         self._x = None if state["latest"] is None else self.check_context(state["latest"])
+        self.lead, *heard = np.array(state.get("trial", [0.0]), float).tolist()
+        if not np.isfinite([self.lead, *heard]).all() or len(heard) not in (0, len(state["arms"])):
+            raise ValueError("a trial that is no number for every arm")
         super()._restore(state)
+        if heard:
+            self._heard_at, self._known.scratch.trial[HEARD:] = self._x, heard
 
     def _checked_row(self, row: Floats, pulls: int) -> Floats:
         """A row of statistics as it was saved, or ValueError."""

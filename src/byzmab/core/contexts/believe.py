@@ -20,6 +20,7 @@ from byzmab.core.contexts.shares import (
     projections,
 )
 from byzmab.core.contexts.statistics import NEUTRAL, inverse_of, theta_of
+from byzmab.core.contexts.trial import EARNED, HEARD, LEAD
 from byzmab.core.draws import fold
 from byzmab.core.filters.trimmed import believe  # `specialize` puts the filter's own in its place
 from byzmab.core.report import Belief, Floats, Heard, Words
@@ -55,12 +56,19 @@ class Scratch(NamedTuple):
     factors: Floats  # arms × d²: the factor of the joint matrix
     terms: Floats  # arms × 3 × capacity: how reports compare with one's own
     work: Floats  # 3 × capacity: pairs, and who is left out; capacity is at least the arms and the reports
+    trial: Floats  # 1 + arms: see core/contexts/trial.py
 
 
 def scratch_shapes(arms: int, d: int, reports: int) -> dict[str, tuple[int, ...]]:
     """The shapes of a `Scratch` for at most so many reports."""
     capacity = max(arms, reports, 1)
-    return {"stamps": (2, arms), "factors": (arms, d * d), "terms": (arms, 3, capacity), "work": (3, capacity)}
+    return {
+        "stamps": (2, arms),
+        "factors": (arms, d * d),
+        "terms": (arms, 3, capacity),
+        "work": (3, capacity),
+        "trial": (1 + arms,),
+    }
 
 
 @compiled_noinline
@@ -134,12 +142,14 @@ def believe_at(
 ) -> bool:
     """Believe of every arm at a context; return whether these beliefs are numbers with positive weights.
 
-    A filter that stands alone is worth what one knows oneself at x: LinUCB.
+    A filter that stands alone is worth what one knows oneself at x: LinUCB. So is an agent that does not trust what it
+    hears: with vetting, until that has foretold its own rewards better.
     """
     sound, d, v = True, x.size, np.empty(x.size)
     pulls, means = scratch.work[0], scratch.work[1]
     out, who = look_through(own, own_versions, inbox, d, reading, scratch)
     f = reading.f - out
+    trusts = not reading.vetting or scratch.trial[LEAD] >= EARNED
     for arm in range(own.shape[0]):
         pair = pairs_at(own[arm], inbox, arm, x, reading, scratch, who, v)
         count, silent = pair.heard, max(0, reading.expected - out - pair.heard)
@@ -149,12 +159,14 @@ def believe_at(
             pulls[:count], means[:count], pair.pulls, pair.mean, f, reading.kappa, reading.time, silent, params
         )
         estimate, weight, doubt = believe(heard)
-        if estimate == pair.mean and weight == pair.pulls and doubt == 0.0:
-            estimate = NEUTRAL + dot(x, theta_of(own[arm], d))
-            weight = 1.0 / between(x, inverse_of(own[arm], d), x)
-        elif pair.prior > 0.0:
+        alone = estimate == pair.mean and weight == pair.pulls and doubt == 0.0
+        if pair.prior > 0.0 and not alone:
             estimate = (weight * estimate + pair.prior_total) / (weight + pair.prior)
             weight += pair.prior
+        own_estimate = NEUTRAL + dot(x, theta_of(own[arm], d))
+        scratch.trial[HEARD + arm] = own_estimate if alone else estimate
+        if alone or not trusts:
+            estimate, doubt, weight = own_estimate, 0.0, 1.0 / between(x, inverse_of(own[arm], d), x)
         belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = estimate, weight, doubt
         sound &= weight > 0.0 and estimate + doubt < np.inf
     return sound

@@ -26,7 +26,7 @@ ESTIMATES, WEIGHTS, DOUBTS, PENDING = range(4)  # rows of the beliefs
 W2 = types.Array(types.uint64, 2, "C")
 DECIDE_AT = types.int64(
     *(F2, W1, F2, F3, W2, W1, F1),  # own, beliefs, inbox, context
-    *(W2, F2, F3, F2),  # scratch
+    *(W2, F2, F3, F2, F1),  # scratch
     *(F1, F1, W1),  # parameters, rng
     *(types.float64, types.int64, types.boolean, types.boolean),  # ridge, shares, vetting, consistency
     *(types.int64, types.float64, types.int64, types.int64, types.boolean),  # f, kappa, time, expected, pick
@@ -41,10 +41,11 @@ def decide_at(
     versions: Words,  # capacity × arms
     rows: Words,  # which rows of `told` hold reports
     x: Floats,  # the context
-    stamps: Words,  # these four: a Scratch
+    stamps: Words,  # these five: a Scratch
     factors: Floats,
     terms: Floats,
     work: Floats,
+    trial: Floats,
     filter_params: Floats,
     policy_params: Floats,
     rng: Words,  # 2: the state of the stream, and the agent's key
@@ -61,7 +62,7 @@ def decide_at(
     """Fill in the agent's beliefs; return the arm it chooses, UNSOUND or NO_ARM, or 0 where it is not to pick."""
     belief = Belief(beliefs[ESTIMATES], beliefs[WEIGHTS], beliefs[DOUBTS])
     reading = Reading(ridge, shares, vetting, consistency, f, kappa, time, expected)
-    scratch = Scratch(stamps, factors, terms, work)
+    scratch = Scratch(stamps, factors, terms, work, trial)
     believe_at(own, own_versions, Inbox(told, versions, rows), x, reading, filter_params, scratch, belief)
     for arm in range(own.shape[0]):
         pulls, pending = own[arm, 0], beliefs[PENDING, arm]

@@ -10,6 +10,7 @@ from byzmab.core.contexts.decide import DOUBTS, PENDING, context_decision
 from byzmab.core.contexts.pairs import pairs_of
 from byzmab.core.contexts.reports import ContextReport, checked_context_report, row_of
 from byzmab.core.contexts.statistics import NEUTRAL, empty_statistics
+from byzmab.core.contexts.trial import EARNED, LEAD, judge
 from byzmab.core.decide import UNSOUND
 from byzmab.core.decider import Decider
 from byzmab.core.errors import BadInput
@@ -39,16 +40,23 @@ class Known(NamedTuple):
             self.beliefs[:, arms].copy("C"),
             self.told[:, arms].copy("C"),
             self.versions[:, arms].copy("C"),
-            new_scratch(len(arms), int(d_squared**0.5), capacity),
+            new_scratch(len(arms), int(d_squared**0.5), capacity, self.scratch.trial[LEAD]),
         )
 
+    def apart(self) -> "Known":
+        """The same, to believe at another context without forgetting what was believed at the latest one."""
+        scratch = self.scratch._replace(trial=self.scratch.trial.copy())
+        return self._replace(beliefs=self.beliefs.copy(), scratch=scratch)
 
-def new_scratch(arms: int, d: int, capacity: int) -> Scratch:
-    """A `Scratch` in which nothing was computed yet."""
+
+def new_scratch(arms: int, d: int, capacity: int, lead: float) -> Scratch:
+    """A `Scratch` in which nothing was computed yet, but for the lead of what is heard."""
     shapes = scratch_shapes(arms, d, capacity)
-    return Scratch(
+    scratch = Scratch(
         **{name: np.zeros(shape, np.uint64 if name == "stamps" else float) for name, shape in shapes.items()}
     )
+    scratch.trial[LEAD] = lead
+    return scratch
 
 
 class ContextDecider(Decider):
@@ -61,6 +69,8 @@ class ContextDecider(Decider):
     vetting: bool
     _statistics: dict[Arm, Floats]  # the row of every arm, retired ones included
     _latest_version: int
+    lead: float  # by how much what it hears foretold its rewards better than itself: see core/contexts/trial.py
+    _heard_at: Floats | None  # the context at which the forecasts in the trial were made
 
     def _compile(self) -> Any:
         return context_decision(self.filter, self.policy)
@@ -81,7 +91,9 @@ class ContextDecider(Decider):
             self._statistics[arm] = own[index]
         told, versions = np.zeros((capacity, arms, own.shape[1])), np.zeros((capacity, arms), np.uint64)
         own_versions = np.full(arms, self._next_version(), np.uint64)
-        self._known = Known(own, own_versions, np.zeros((4, arms)), told, versions, new_scratch(arms, d, capacity))
+        scratch = new_scratch(arms, d, capacity, self.lead)
+        self._known = Known(own, own_versions, np.zeros((4, arms)), told, versions, scratch)
+        self._heard_at = None
         self._beliefs, self._own_pending = self._known.beliefs[: DOUBTS + 1], self._known.beliefs[PENDING]
 
     def _count(self, arm: Arm, tally: Tally) -> None:
@@ -98,6 +110,7 @@ class ContextDecider(Decider):
     def _prefer(self, among: list[int]) -> int:
         if len(among) == len(self._arms):
             return self._update(pick=True)
+        self._heard_at = None  # of the others nothing is known at this context
         return among[self._decide_at(self._x, self._known.among(among), pick=True)]
 
     def _update(self, pick: bool) -> int:
@@ -106,7 +119,23 @@ class ContextDecider(Decider):
         if self._x is None:
             self._beliefs[:] = [[NEUTRAL], [0.0], [0.0]]
             return 0
+        self._heard_at = self._x
         return self._decide_at(self._x, self._known, pick)
+
+    def _trial_at(self, x: Floats) -> Floats | None:
+        """The trial with the forecasts at x: those of the choice there if it was the latest, else those of now."""
+        if not (self.vetting and len(self._rows) and self.filter.hears):
+            return None
+        known = self._known
+        if self._heard_at is None or not np.array_equal(self._heard_at, x):
+            known = known.apart()
+            self._decide_at(x, known, pick=False)
+        return known.scratch.trial
+
+    def _judge(self, trial: Floats, arm: int, value: float, x: Floats) -> None:
+        """Let a reward judge what is heard, before it is counted in one's own statistics."""
+        judge(trial, self._known.own[arm], arm, x, value)
+        self.lead = self._known.scratch.trial[LEAD] = float(trial[LEAD])
 
     def _decide_at(self, x: Floats | None, known: Known, pick: bool) -> int:
         """`decide_at` on some arms."""
@@ -134,13 +163,15 @@ class ContextDecider(Decider):
         """What becomes of each report on an arm at the latest context, row by row; call `_update` before."""
         own, told = self._known.own[arm], self._known.told[self._rows, arm]
         speaks = told[:, 0] > 0.0
+        unused = [Fate.UNUSED if heard else Fate.SILENT for heard in speaks]
         if not own[0] or self._x is None or not self.filter.hears:
-            return [Fate.UNUSED if heard else Fate.SILENT for heard in speaks]
+            return unused
         left_out = self._known.scratch.work[2, : len(told)] > 0.0
         caps = self._known.scratch.terms[arm, CAPS, : len(told)]
         pairs = pairs_of(own, told, self._x, self.ridge, self._shares, np.where(speaks & ~left_out, caps, 0.0))
         out = int(left_out.sum())
         silent = max(0, self._expected - out - int((pairs.pulls > 0.0).sum()))
-        fates = self.filter.fates(*pairs, self.f - out, self.kappa, self.time, silent)
+        trusts = not self.vetting or self.lead >= EARNED
+        fates = self.filter.fates(*pairs, self.f - out, self.kappa, self.time, silent) if trusts else unused
         vetted = zip(fates, left_out & speaks, strict=True)
         return [Fate.IMPLAUSIBLE if contradicts else fate for fate, contradicts in vetted]

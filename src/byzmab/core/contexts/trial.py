@@ -1,0 +1,32 @@
+"""Trial: an agent decides by what it hears only once that has foretold its own rewards better than it did itself.
+
+Before every reward there are two forecasts of it: the agent's own estimate at x, and the one that the filter made of
+all reports. The *lead* is by how much the second one was better so far, in squared errors. Below EARNED the agent
+decides alone, and goes on to compare. So listening has to earn it, and lies that lead astray lose it again, whatever
+filters and vetting let pass, even where rewards are not linear in x. Ours, after prequential forecasts (Dawid 1984).
+"""
+
+from byzmab.core.compiler import compiled
+from byzmab.core.contexts.linear import dot
+from byzmab.core.contexts.statistics import NEUTRAL, theta_of
+from byzmab.core.report import Floats
+
+LEAD, HEARD = range(2)  # where they are in a trial: the lead, and the forecast from what was heard for every arm
+EARNED = 1.0  # the largest squared error of one forecast
+
+
+@compiled
+def squared_error(forecast: float, reward: float) -> float:
+    """Of a forecast, which is cut to what rewards can be."""
+    return (min(max(forecast, 0.0), 1.0) - reward) ** 2
+
+
+@compiled
+def judge(trial: Floats, row: Floats, arm: int, x: Floats, reward: float) -> None:
+    """Add to the lead what a reward says of both forecasts; before it is counted in one's own row.
+
+    An arm's first pull judges nobody: there was no forecast.
+    """
+    if row[0] > 0.0:
+        alone = NEUTRAL + dot(x, theta_of(row, x.size))
+        trial[LEAD] += squared_error(alone, reward) - squared_error(trial[HEARD + arm], reward)
