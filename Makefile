@@ -21,9 +21,9 @@ reproduce: $(READY)
 	$(BIN)/byzmab reproduce all --runs 200 --out out-200
 
 test: $(READY) chromium boundscheck
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses 4 --dist worksteal  # many tests wait for nodes and pages
 
-# all tests that start no process and no browser: in five to seven minutes on two cores
+# all tests that start no process and no browser: in about four minutes on two cores
 quick: $(READY)
 	$(BIN)/python -m pytest --quick --numprocesses 2 --dist worksteal
 

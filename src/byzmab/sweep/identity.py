@@ -31,7 +31,7 @@ PLAYING = (
     "baselines",
     "contexts",
     *(f"simulation/{name}.py" for name in ("context_run", "context_settings", "density", "experiment", "parts")),
-    *(f"simulation/{name}.py" for name in ("given_means", "single_run", "true_means")),
+    *(f"simulation/{name}.py" for name in ("given_means", "single_run", "sizes", "true_means")),
 )
 ONLY_HERE = "only here"  # a key of identities that hold in this process alone
 PACKAGES = ("byzmab", "numpy", "numba", "llvmlite")
