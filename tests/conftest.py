@@ -18,10 +18,25 @@ settings.register_profile("byzmab", deadline=None, derandomize=True)
 settings.load_profile("byzmab")
 
 STARTED: list[subprocess.Popen] = []  # the processes that the running test has started
+MANY_CASES, ONE_IN = 10, 5  # with --sample, a test with more cases than this plays one in so many
 
 
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="leave out tests that start a process or a browser")
+    parser.addoption("--sample", action="store_true", help="of tests with many cases, play one case in five")
+
+
+def pytest_collection_modifyitems(config, items):
+    """With --sample leave out four of five cases of a test that has many; always the same ones."""
+    if not config.getoption("--sample"):
+        return
+    cases = {}
+    for item in items:
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    many = [found for found in cases.values() if len(found) > MANY_CASES]
+    left_out = {item for found in many for number, item in enumerate(found) if number % ONE_IN}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_configure():
