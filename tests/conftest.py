@@ -18,7 +18,7 @@ settings.register_profile("byzmab", deadline=None, derandomize=True)
 settings.load_profile("byzmab")
 
 STARTED: list[subprocess.Popen] = []  # the processes that the running test has started
-MANY_CASES, ONE_IN = 10, 5  # with --sample, a test with more cases than this plays one in so many
+MANY_CASES, ONE_IN = 8, 5  # with --sample, a test with more cases than this plays one in so many
 
 
 def pytest_addoption(parser):

@@ -194,7 +194,7 @@ REFERENCE = {
 @pytest.mark.filterwarnings("ignore:f = ")
 @pytest.mark.parametrize("name", REFERENCE)
 def test_the_reference_figures_come_out(name):
-    """Two hundred runs, within three standard errors of the difference."""
+    """A hundred runs, within three standard errors of the difference."""
     settings, expected, stderr = REFERENCE[name]
-    regret = simulate(Experiment(runs=200, **settings)).summary()["regret"]
+    regret = simulate(Experiment(runs=100, **settings)).summary()["regret"]
     assert abs(regret["mean"] - expected) < 3 * np.hypot(regret["stderr"], stderr)
