@@ -21,7 +21,7 @@ reproduce: $(READY)
 	$(BIN)/byzmab reproduce all --runs 200 --out out-200
 
 test: $(READY) chromium boundscheck
-	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal  # many tests wait for nodes and pages
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 # all tests that start no process and no browser, one case in five of those with many
 quick: $(READY)

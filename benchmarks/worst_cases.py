@@ -21,7 +21,7 @@ NETWORKS = {
     "n40": {"agents": 40, "byzantine": 4},
     "q0.6": {**CHANGING, "graph": "erdos-renyi:0.6"},
     "q0.2": {**CHANGING, "graph": "erdos-renyi:0.2"},
-    "arms20": {"agents": 10, "byzantine": 2, "arms": 20},
+    "arms20": {"agents": 10, "byzantine": 2, "arms": "random:20"},
     "long": {"agents": 10, "byzantine": 2, "horizon": 100_000},
 }
 
