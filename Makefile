@@ -23,7 +23,7 @@ reproduce: $(READY)
 test: $(READY) chromium boundscheck
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-# all tests that start no process and no browser, one case in five of those with many
+# all tests that start no process and no browser, one case in eight of those with many
 quick: $(READY)
 	$(BIN)/python -m pytest --quick --sample --numprocesses 2 --dist worksteal
 

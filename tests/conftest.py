@@ -18,16 +18,16 @@ settings.register_profile("byzmab", deadline=None, derandomize=True)
 settings.load_profile("byzmab")
 
 STARTED: list[subprocess.Popen] = []  # the processes that the running test has started
-MANY_CASES, ONE_IN = 8, 5  # with --sample, a test with more cases than this plays one in so many
+MANY_CASES, ONE_IN = 6, 8  # with --sample, a test with more cases than this plays one in so many
 
 
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="leave out tests that start a process or a browser")
-    parser.addoption("--sample", action="store_true", help="of tests with many cases, play one case in five")
+    parser.addoption("--sample", action="store_true", help="of tests with many cases, play one case in eight")
 
 
 def pytest_collection_modifyitems(config, items):
-    """With --sample leave out four of five cases of a test that has many; always the same ones."""
+    """With --sample leave out seven of eight cases of a test that has many; always the same ones."""
     if not config.getoption("--sample"):
         return
     cases = {}
