@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 CHECKED := "outside_its_arrays or keeps_its_contract or keep_the_contract or every_policy or every_graph"
 
-.PHONY: run reproduce test test-long quick boundscheck soak lowest dist check bench docs clean chromium
+.PHONY: run reproduce test test-long quick boundscheck soak lowest pythons dist check bench docs clean chromium
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml constraints.txt
@@ -50,7 +50,18 @@ lowest: $(READY)
 	$(BIN)/python tests/lowest.py > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/lowest.txt \
 		--editable '.[dask,node,search,study]' hypothesis pytest pytest-timeout pytest-xdist schemathesis
-	.venv-lowest/bin/python -m pytest --quick --numprocesses 2 --dist worksteal
+	.venv-lowest/bin/python -m pytest --quick --sample --numprocesses 2 --dist worksteal
+
+# the quick tests on every Python we support that is on this machine, each in an environment of its own
+pythons:
+	@for python in python3.11 python3.12 python3.13 python3.14; do \
+		if $$python -c '' 2> /dev/null; then \
+			echo "$$python" && $$python -m venv .venv-$$python && \
+			.venv-$$python/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+				--editable '.[dask,node,search,study]' hypothesis pytest pytest-timeout pytest-xdist schemathesis && \
+			.venv-$$python/bin/python -m pytest --quick --sample --numprocesses 2 --dist worksteal || exit 1; \
+		else echo "$$python: not on this machine"; fi; \
+	done
 
 # the wheel and the source distribution, checked in an empty environment: what would be published
 dist: $(READY)
@@ -85,4 +96,4 @@ docs: $(READY)
 	$(BIN)/mkdocs serve
 
 clean:
-	rm -rf .venv .venv-lowest .venv-dist dist out site
+	rm -rf .venv .venv-* dist out site

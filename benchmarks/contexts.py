@@ -40,7 +40,9 @@ RULES = {
     "pooled, equal, vetted": {"filter": "pooled"},
     "guarded, equal, vetted": {"filter": "guarded"},
 }
-ATTACKS = [name for name in CONTEXT_ATTACKS.entries if name != "starve"]
+ATTACKS = [
+    name for name in CONTEXT_ATTACKS.entries if name not in ("starve", "crafted-at")
+]  # crafted-at, as it stands, is blind-alie
 
 
 class Cells:

@@ -6,7 +6,7 @@ from byzmab import Experiment
 from byzmab.simulation.single_run import Run
 
 ROUNDS = 7
-ATTACKS = ("none", "extreme", "alie", "constant")
+ATTACKS = ("none", "extreme", "alie", "constant", "alie:careful=1", "constant:careful=1")
 
 
 def seconds(experiment, run):
@@ -30,7 +30,7 @@ def main():
     print("N=10, B=f=2, complete, 4 arms, ucb:0.2: the time of guarded over that of trimmed (at most 2)")
     for attack in ATTACKS:
         found = ratios(attack)
-        print(f"  {attack:<9} {found[ROUNDS // 2]:5.2f}  ({found[0]:.2f} to {found[-1]:.2f})", flush=True)
+        print(f"  {attack:<18} {found[ROUNDS // 2]:5.2f}  ({found[0]:.2f} to {found[-1]:.2f})", flush=True)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from byzmab.node.store import NodeStore
 from byzmab.node.transport.memory import Hub, MemoryTransport
 from byzmab.node.wire import SignedReport, seal
 
+LIMIT = 1_000_000  # bytes of a request
 ARMS = ("a", "b", "c", "d")
 NETWORK = "test"
 PORTS = 2_000  # of each worker, all below those that the system gives to connections

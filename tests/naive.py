@@ -331,7 +331,9 @@ class Liars:
     """The Byzantine agents; `see` shows them the world of a round, then `lie` asks for one lie."""
 
     def __init__(self, experiment, run):
-        self.name, _, self.parameter = experiment.attack.partition(":")
+        self.name, _, parameters = experiment.attack.partition(":")
+        self.careful = "careful=1" in parameters
+        self.parameter = ",".join(part for part in parameters.split(",") if part != "careful=1")
         self.N, self.B, self.f = experiment.parts.agents, number_of_liars(experiment), experiment.settings()["f"]
         self.M = experiment.parts.arms
         self.step_a = experiment.filter in HAVE_STEP_A
@@ -368,6 +370,16 @@ class Liars:
         self.best = max(range(self.M), key=lambda k: self.mu[k])
         rng = Stream(fold(fold(self.key, self.t), 1 + liar * self.N + i))
         return [self.on_arm(liar, i, k, rng) for k in range(self.M)]
+
+    def careful_lie(self, liar, i, past):
+        """The lie nearest to what `liar` would like to tell that can follow what it told agent i before."""
+        told = []
+        for k, (n, x) in enumerate(self.lie(liar, i)):
+            n_past, total_past = past[k]
+            m = max(n, n_past)
+            total = min(max(m * x, total_past), total_past + (m - n_past))
+            told.append((m, total / m) if n > 0 and math.isfinite(x) else (0, 0.0))
+        return told
 
     def on_arm(self, liar, i, k, rng):
         n, x, honest = self.n, self.x, [x[k] for x in self.x[self.B :]]
@@ -626,6 +638,7 @@ def play(experiment, run):
     liars = Liars(experiment, run)
     remembered = [{} for _ in range(N)]  # per agent: sender → (when heard, report)
     kept = {}  # (receiver, sender) → (when told, report), for ever
+    tracks = {}  # (receiver, liar) → the count and the sum of rewards that were told last, by arm; None: expelled
     choices, arms, told_so_far = [], None, [0, 0]  # messages, and arms told in them
     for t in range(experiment.horizon):
         clock, tallies = t if experiment.tally == "all" else left_of(experiment, M + t), []
@@ -644,6 +657,7 @@ def play(experiment, run):
                     past[sent],
                     remembered,
                     kept,
+                    tracks,
                     liars,
                     kappas,
                     keys,
@@ -652,10 +666,15 @@ def play(experiment, run):
                 told_so_far = [before + now for before, now in zip(told_so_far, counts, strict=True)]
             arms = []
             for i in range(N):
-                beliefs, liars_of_i = [], liars_among(f, len(remembered[i]))
+                beliefs, expelled = [], sum(tracks.get((i, j), ()) is None for j in remembered[i])
+                liars_of_i = max(0, liars_among(f, len(remembered[i])) - expelled)
                 for k in range(M):
                     reports = [report[k] for _, report in remembered[i].values()]
-                    silent = sum(nj <= 0 for nj, _ in reports) if experiment.filter in COUNT_SILENCE and expected else 0
+                    silent = (
+                        sum(nj <= 0 for nj, _ in reports) - expelled
+                        if experiment.filter in COUNT_SILENCE and expected
+                        else 0
+                    )
                     beliefs.append(
                         believe(
                             n[i][k],
@@ -697,7 +716,17 @@ def arms_told(tell, sent, before, after):
     return sum(new != old for new, old in zip(after[1], before[1] or [(0, 0.0)] * len(after[1]), strict=True))
 
 
-def hear(experiment, run, t, sent, world, remembered, kept, liars, kappas, keys, mu):
+def audit(report, past):
+    """Counts and sums of rewards after a report, by arm; None if no honest agent can tell it after what was before."""
+    after, slack = [], 1e-9
+    for (n, x), (n_past, total) in zip(report, past, strict=True):
+        if n > 0 and not (n >= n_past and -slack * n <= n * x - total <= n - n_past + slack * n):
+            return None
+        after.append((n, n * x) if n > 0 else (n_past, total))
+    return after
+
+
+def hear(experiment, run, t, sent, world, remembered, kept, tracks, liars, kappas, keys, mu):
     """Everybody hears, in round t, what its neighbours sent at time `sent`; return messages and arms told in them."""
     n, x, n_before = world
     N, B, order = experiment.parts.agents, number_of_liars(experiment), order_of(experiment)
@@ -734,6 +763,13 @@ def hear(experiment, run, t, sent, world, remembered, kept, liars, kappas, keys,
     liars.see(sent, n, x, n_before, tellers, inbox, kappas, mu)
     for i in range(N):
         for j in tellers[i]:
-            if j < B:
-                tell(i, j, liars.lie(j, i))
+            if j >= B:
+                continue
+            past = tracks.get((i, j), [(0, 0.0)] * experiment.parts.arms)
+            if past is not None:
+                tell(i, j, liars.careful_lie(j, i, past) if liars.careful else liars.lie(j, i))
+                if experiment.parts.audits or liars.careful:
+                    tracks[i, j] = audit(remembered[i][j][1], past)
+            if tracks.get((i, j), past) is None:
+                remembered[i][j] = t, [(0, 0.0)] * experiment.parts.arms
     return counts

@@ -221,7 +221,7 @@ class ContextLiars:
 
     def __init__(self, experiment, run, thetas):
         self.name, _, self.parameter = experiment.attack.partition(":")
-        self.experiment, self.thetas = experiment, thetas
+        self.experiment, self.thetas, self.careful = experiment, thetas, False
         self.N, self.B, self.K = experiment.parts.agents, experiment.byzantine, len(thetas)
         self.key = key_of(experiment, run, ATTACK)
 
@@ -245,6 +245,8 @@ class ContextLiars:
             return [(0, told[1]) for told in (self.told(arm, arm.G, arm.theta) for arm in self.arms[liar])]
         if self.name.startswith(("stealth", "inflate")):
             return self.stealth(i)
+        if self.name == "crafted-at":
+            return self.crafted(i)
         return [self.told(self.arms[i][k], self.arms[i][k].G, self.theta(liar, i, k)) for k in range(self.K)]
 
     def told(self, arm, G, theta):
@@ -252,8 +254,28 @@ class ContextLiars:
         b = (self.experiment.ridge * np.eye(len(theta)) + G) @ theta
         return arm.n, (tuple(map(tuple, G.tolist())), tuple(b.tolist()))
 
-    def aim(self, i):
-        x = self.contexts[i] if self.name.endswith("-at") else self.mean_contexts[i]
+    def crafted(self, i):
+        p = {"best": 1.5, "others": 1.5, "size": 1, "share": 1, "spared": 0, "switch": 0}
+        p |= {"knows": 0, "centre": 1, "inflates": 0}
+        p |= {name: float(value) for name, value in (part.split("=") for part in self.parameter.split(",") if part)}
+        x, best = self.aim(i, p["knows"])
+        met = math.floor((i + 1) * p["share"] + 1e-9) - math.floor(i * p["share"] + 1e-9)
+        lies = []
+        for k, arm in enumerate(self.arms[i]):
+            errors = -p["best"] if k == best else p["others"]
+            if self.t < p["switch"] and not met:
+                errors = p["spared"] if k == best else -p["spared"]
+            theta = [arm.theta, self.honest[k], self.thetas[k]][int(p["centre"])]
+            theta = theta + errors * 0.5 * arm.inverse @ x / math.sqrt(x @ arm.inverse @ x)
+            made_up = arm.n * np.outer(x, x) if p["knows"] else arm.n / len(x) * np.eye(len(x))
+            n, (G, b) = self.told(arm, made_up if p["inflates"] else arm.G, theta)
+            G, b = (np.array(numbers) * p["size"] for numbers in (G, b))
+            lies.append((n * p["size"], (tuple(map(tuple, G.tolist())), tuple(b.tolist()))))
+        return lies
+
+    def aim(self, i, knows=None):
+        knows = self.name.endswith("-at") if knows is None else knows
+        x = self.contexts[i] if knows else self.mean_contexts[i]
         return x, max(range(self.K), key=lambda k: x @ self.thetas[k])
 
     def theta(self, liar, i, k):
@@ -342,7 +364,7 @@ def play(experiment, run):
         sent = t - experiment.delay
         if sent >= 0 and hears:
             liars.look(now, [seen[i] / sum(n[i]) for i in range(N)])
-            told_now = hear(experiment, run, t, sent, past[sent], remembered, kept, liars, kappas, keys, None)
+            told_now = hear(experiment, run, t, sent, past[sent], remembered, kept, {}, liars, kappas, keys, None)
             counts = [before + more for before, more in zip(counts, told_now, strict=True)]
         arms, forecasts = [], []
         for i in range(N):

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from command import BYZMAB
 from pages import addresses_of
-from playwright.sync_api import sync_playwright
 
 PICTURES = Path(__file__).parents[1] / "docs" / "live"
 PLAYED = 65_000  # milliseconds: the liars are expelled after 40 s
@@ -20,6 +19,8 @@ SETTLED = 3_000
 
 
 def main():
+    from playwright.sync_api import sync_playwright
+
     with tempfile.TemporaryDirectory() as directory, sync_playwright() as playwright:
         command = [*BYZMAB, "network", "--page-port", "0", "--data", f"{directory}/network"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -6,7 +6,16 @@ import pytest
 
 from byzmab import BadInput
 from byzmab.cli.compare_algorithms import compare_algorithms as command
-from byzmab.comparison.contestants import ALONE, CONTESTANTS, FOUR, Network, Preset, contestants_of, preset_of
+from byzmab.comparison.contestants import (
+    ALONE,
+    CONTESTANTS,
+    FOUR,
+    Network,
+    Preset,
+    contestants_of,
+    experiment_of,
+    preset_of,
+)
 from byzmab.comparison.draw import best_rows, draw_comparison
 from byzmab.comparison.play import compare_algorithms
 from byzmab.comparison.table import write_tables
@@ -93,5 +102,24 @@ def test_all_algorithms_take_part():
 def test_unknown_names_are_told():
     with pytest.raises(BadInput, match="did you mean 'small'"):
         preset_of("smal")
-    with pytest.raises(BadInput, match="did you mean 'gosine'"):
-        contestants_of(["gosin"])
+    with pytest.raises(BadInput, match="network '50 agents' is not known"):
+        preset_of("full", ["50 agents"])
+
+
+def test_a_part_of_a_presets_networks_can_be_chosen():
+    assert len(preset_of("full").networks) == 12
+    chosen = preset_of("full", ["40 agents, 4 lie, 20 arms"]).networks
+    assert [(item.agents, item.arms, item.time_varying) for item in chosen] == [
+        (40, "random:20", False),
+        (40, "random:20", False),
+        (40, "random:20", True),
+    ]
+
+
+def test_who_audits_meets_careful_liars_too(store):
+    preset = TINY._replace(networks=(COMPLETE,))
+    (row, *_) = rows_of(compare_algorithms(contestants_of(["guarded"]), preset, store), "guarded")
+    attacks = {"extreme", "constant", "extreme:careful=1", "constant:careful=1"}
+    experiment = experiment_of(COMPLETE, row.contestant.published, horizon=400, runs=3, seed=0)
+    regrets = {name: store.get(experiment.but(attack=name)).network_regret[:, -1].mean() for name in attacks}
+    assert row.named.mean == max(regrets.values()) == regrets[row.named.attack]

@@ -51,6 +51,19 @@ def test_every_attack_is_met_as_transcribed(attack):
     assert_same_choices(SMALL.but(attack=attack, shares="projection", vetting=False, f=1))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "best=3,others=2,share=0.5,spared=1,switch=20,centre=0",
+        "knows=1,centre=2,size=0.5",
+        "knows=1,inflates=1,size=3",
+        "inflates=1,centre=0,size=0",
+    ],
+)
+def test_the_family_of_the_search_lies_as_transcribed(text):
+    assert_same_choices(SMALL.but(attack=f"crafted-at:{text}"))
+
+
 @pytest.mark.parametrize("algorithm", CONTEXT_BASELINES.entries)
 def test_every_baseline_plays_as_transcribed(algorithm):
     for attack in ("none", "extreme-at"):

@@ -1,5 +1,7 @@
 """f that is not known: as many as the guarantee allows for the neighbours there are."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -33,11 +35,29 @@ def test_an_agent_counts_the_neighbours_it_expects_or_hears():
 
 def test_neighbours_proven_to_lie_lower_f():
     agent = heard_by(Agent(3, f=AUTO, neighbours=10), 9)
-    agent.expelled = 1
+    agent.expel("agent 10")
     assert agent.f == 2
+    agent.readmit("agent 10")
+    assert agent.f == 3
     agent = heard_by(Agent(3, f=1), 3)
-    agent.expelled = 2
-    assert agent.f == 0
+    for _ in range(2):
+        agent.expel(agent.senders[0])
+    assert (agent.f, len(agent.senders)) == (0, 1)
+
+
+def test_who_is_expelled_is_heard_no_more_until_it_is_readmitted():
+    agent = heard_by(Agent(3, f=1), 4)
+    liar, report = agent.senders[0], Report([5, 5, 5], [0.5, 0.5, 0.5])
+    agent.expel(liar)
+    agent.hear(liar, report)
+    assert liar not in agent.senders
+    again = Agent.from_json(agent.to_json())
+    assert (again.expelled, again.f) == ({liar}, 0)
+    again.hear(liar, report)
+    assert liar not in again.senders
+    again.readmit(liar)
+    again.hear(liar, report)
+    assert (again.f, liar in again.senders) == (1, True)
 
 
 def test_more_neighbours_away_than_f_are_not_taken_for_liars():
@@ -89,3 +109,24 @@ def test_a_flag_takes_a_number_or_auto():
 def test_a_given_f_stays_as_it_is():
     assert [f_for(f, 100) for f in (0, 2)] == [0, 2]
     assert f_as_given(2) == 2
+
+
+def test_a_state_in_which_the_expelled_are_still_heard_is_read_without_them():
+    agent = heard_by(Agent(3, f=1), 4)
+    state = json.loads(agent.to_json())
+    state["expelled"] = [agent.senders[0]]
+    again = Agent.from_json(json.dumps(state))
+    assert (len(again.senders), again.f) == (3, 0)
+    for wrong in ("bob", 3, [[1]]):
+        with pytest.raises(BadInput):
+            Agent.from_json(json.dumps({**state, "expelled": wrong}))
+    with pytest.raises(BadInput):
+        agent.readmit(["bob"])
+
+
+def test_reports_are_compared_by_place_where_one_has_no_names_and_silence_says_nothing():
+    before = Report(np.array([10.0, 4.0]), np.array([0.5, 0.5]), ("red", "green"))
+    assert not Report(np.array([2.0, 4.0]), np.array([0.5, 0.5])).can_follow(before)
+    assert Report(np.array([0.0, 5.0]), np.array([0.0, 0.5])).can_follow(before)
+    assert Report(np.array([12.0, 5.0]), np.array([np.nan, 0.5])).can_follow(before)
+    assert Report(np.array([3.0]), np.array([0.5]), ("blue",)).can_follow(before)

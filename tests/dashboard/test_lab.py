@@ -47,6 +47,7 @@ OTHERS = {  # every setting of the form, and something else than usual
     "delay": "1",
     "seed": "7",
     "record": "50",
+    "audit": "false",
 }
 expect.set_options(timeout=PATIENCE)
 
@@ -317,6 +318,15 @@ def test_a_click_on_a_curve_opens_that_round(open_lab):
     assert 290 <= int(page.input_value("#step-round")) <= 310
 
 
+def test_any_attack_can_be_made_careful_where_it_is_chosen(open_lab):
+    page = open_lab(SMALL)
+    page.select_option("#set-attack", "mimic")
+    page.fill("#set-attack-params", "careful=1")
+    expect(page.locator("#command")).to_contain_text("--attack mimic:careful=1")
+    page.fill("#set-runs", "3")
+    expect(page.locator("#command")).to_contain_text("--attack mimic:careful=1")
+
+
 def test_every_setting_counts_and_the_link_opens_the_same_set_up(open_lab):
     page = open_lab(SMALL)
     page.locator("details.more summary").click()
@@ -333,6 +343,7 @@ def test_every_setting_counts_and_the_link_opens_the_same_set_up(open_lab):
     page.check("#set-time_varying")
     page.fill("#label", "mine")
     expect(page.locator("#command")).to_contain_text("alie:2")
+    expect(page.locator("#command")).to_contain_text("--no-audit")
     settings = {**OTHERS, "graph": "erdos-renyi:0.9", "attack": "alie:2", "time_varying": "true"}
     file = tomllib.loads(page.locator("#toml").text_content())
     assert file == {key: value for key, value in read_setup(settings).settings().items() if value is not None}

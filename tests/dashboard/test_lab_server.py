@@ -419,11 +419,12 @@ def test_the_belief_shown_follows_from_the_reports_shown(filter, settings):
             reports = slice(view.starts[agent], view.starts[agent + 1])
             for arm, fates in enumerate(fates_of(experiment, view, agent)):
                 assert len(fates) == reports.stop - reports.start
-                used = [fate not in ("silent", "inconsistent") for fate in fates]
+                used = [fate not in ("silent", "inconsistent", "expelled") for fate in fates]
                 pulls, means = (told[reports, arm][used].copy() for told in (view.told_pulls, view.told_means))
                 own, mean, kappa = view.pulls[agent, arm], view.means[agent, arm], view.kappas[agent]
                 shown = [numbers[agent, arm] for numbers in view.belief]
-                assert believe(Heard(pulls, means, own, mean, 2, kappa, view.time, 0, params)) == pytest.approx(shown)
+                f = 2 - sum(fate == "expelled" for fate in fates)
+                assert believe(Heard(pulls, means, own, mean, f, kappa, view.time, 0, params)) == pytest.approx(shown)
 
 
 def test_a_round_within_an_epoch_shows_where_it_was_decided():

@@ -16,41 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-import schemathesis
 from command import byzmab
-from hypothesis import HealthCheck, given, settings
-from live import ARMS, Process, key_of, neighbour_of
-from schemathesis import GenerationMode
-from schemathesis.specs.openapi.checks import positive_data_acceptance
+from live import ARMS, LIMIT, Process, key_of, neighbour_of
 
 from byzmab import AsyncClient, BadInput, Client, NodeError
 from byzmab.node.config import write_config
 
-LIMIT = 1_000_000  # bytes of a request
 TOKEN = "correct-horse-battery-staple"
-JUDGED = (
-    "/v1/select",
-    "/v1/selects",
-    "/v1/arms",
-    "/v1/reset",
-    "/v1/pardon",
-    "/v1/handover",
-)  # by more than a schema can say
-
-
-@pytest.fixture(scope="module")
-def node(tmp_path_factory):
-    process = Process(
-        1,
-        tmp_path_factory.mktemp("http"),
-        [neighbour_of(2)],
-        ["tcp/127.0.0.1:0"],
-        http={"body_limit": LIMIT, "body_wait": 3.0},
-        report_every=0.1,
-        catch_up=0.0,
-    )
-    yield process.start()
-    assert process.stop() == 0
 
 
 @pytest.fixture(scope="module")
@@ -275,28 +247,6 @@ def test_the_asynchronous_client_is_the_same(node):
     results, status, peers, name = asyncio.run(play())
     assert {result.status for result in results} == {204} and status == 404
     assert peers[0].name == "agent-2" and name == "agent-1"
-
-
-# whatever the schema allows, and what it does not
-
-
-@pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
-def test_the_schema_is_kept(node, mode):
-    """Every answer is one that the schema announces, to requests that follow it and to requests that do not."""
-    schema = schemathesis.openapi.from_url(f"{node.url}/schema/openapi.json").exclude(path="/v1/stream")
-    operations = [found.ok() for found in schema.get_all_operations()]
-    assert len(operations) == 16
-    for operation in operations:
-        if mode is GenerationMode.NEGATIVE and (operation.method == "get" or operation.path == "/v1/reload"):
-            continue  # they have no body in which something can be wrong
-
-        @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-        @given(case=operation.as_strategy(generation_mode=mode))
-        def check(case):
-            told = [positive_data_acceptance] if case.operation.path in JUDGED else []
-            case.call_and_validate(excluded_checks=told)
-
-        check()
 
 
 # a process of one's own

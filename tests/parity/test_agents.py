@@ -54,6 +54,8 @@ def replay(experiment):
                 # in a row that this round's pull left alone
                 kept = row >= parts.agents or state.record["history"] > 1
                 told = (state["told_pulls"][row], state["told_means"][row]) if kept else (pulls[sender], means[sender])
+                if state.record["audits"] and sender < byzantine and state["expelled"][sender * parts.agents + i]:
+                    agent.expel(f"agent {sender}")
                 agent.hear(f"agent {sender}", Report(*told))
                 heard.add(f"agent {sender}")
             for sender in set(agent._inbox) - heard:
@@ -66,6 +68,12 @@ def replay(experiment):
 @pytest.mark.parametrize(("filter", "policy"), PAIRS)
 def test_live_agents_choose_the_simulated_arms(filter, policy):
     replay(Experiment(agents=7, byzantine=2, f=1, filter=filter, policy=policy, attack="extreme", horizon=80))
+
+
+@pytest.mark.parametrize("attack", ["alie", "mimic", "crafted:0.5,1.25,-0.3,switch=40", "alie:careful=1"])
+def test_live_agents_that_expel_liars_choose_the_simulated_arms(attack):
+    for f in (2, "auto"):
+        replay(Experiment(agents=9, byzantine=2, f=f, filter="guarded", attack=attack, horizon=100))
 
 
 def test_live_agents_follow_a_time_varying_graph():

@@ -38,6 +38,33 @@ def test_every_filter_meets_every_attack_as_transcribed(filter, attack):
     assert_same_choices(Experiment(filter=filter, attack=attack, **SMALL))
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"f": "auto"},
+        {"graph": "erdos-renyi:0.7", "time_varying": True},
+        {"graph": "erdos-renyi:0.7", "time_varying": True, "memory": 3},
+        {"subset": 4, "delay": 1},
+        {"tell": "growth:0.1"},
+        {"tell": "every:5", "graph": "ring:4"},
+        {"tell": "growth:0.1", "graph": "erdos-renyi:0.7", "time_varying": True},
+        {"epoch": 3},
+    ],
+    ids=str,
+)
+def test_audits_expel_as_transcribed(settings):
+    for filter, attack in (
+        ("guarded", "alie"),
+        ("guarded", "alie:careful=1"),
+        ("trimmed", "mimic"),
+        ("pooled", "crafted:0.5,1.25,-0.3,switch=60,careful=1"),
+        ("screened", "constant:careful=1"),
+        ("guarded", "crafted:best=3.6,second=2.1,errors=2,share=0.5,isolate=2,switch=70"),
+    ):
+        assert_same_choices(Experiment(filter=filter, attack=attack, audit=True, **{**SMALL, **settings}))
+
+
 @pytest.mark.parametrize("policy", POLICIES.entries)
 @pytest.mark.parametrize("filter", ["trimmed", "screened", "guarded:proven=1"])
 def test_every_policy_chooses_as_transcribed(policy, filter):

@@ -124,12 +124,14 @@ def test_a_setting_with_quotes_does_not_break_the_saved_file(tmp_path):
 
 
 def test_every_corner_of_the_space_is_an_attack():
-    space = Space.of(SMALL)
+    space = Space.of(SMALL.but(audit=True))
+    assert {branch.careful for branch, _ in space.starts} == {0, 1}
+    assert {branch.careful for branch, _ in Space.of(SMALL).starts} == {0}
     for branch, _ in space.starts:
         for end in (0, 1):
             attack = space.attack(branch, {name: ends[end] for name, ends in space.bounds(branch).items()})
             assert Crafted.from_text(attack.to_text()) == attack
-            assert (attack.errors, attack.common, attack.target) == branch
+            assert (attack.errors, attack.common, attack.target, attack.careful) == branch
     low = {name: ends[0] for name, ends in space.bounds(PLAIN).items()}
     assert space.attack(PLAIN, low).best_count == 0.0
     assert space.attack(PLAIN, {**low, "best_count": 2.0}).best_count == 100.0

@@ -2,6 +2,7 @@
 
 import time
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -195,6 +196,33 @@ def test_one_lie_to_all_is_no_equivocation_but_no_tally_has_such_a_sequence(netw
         neighbour = host.neighbourhood.neighbours["agent-1"]
         assert neighbour.proof.kind is Lie.SEQUENCE and neighbour.expelled
         assert "which no tally" in explain(neighbour.proof)
+
+
+@pytest.mark.parametrize("attack", ["constant:careful=1", "mimic:careful=1"])
+def test_careful_liars_that_tell_all_the_same_are_never_proven(network, attack):
+    """They lead to the simulated choices, audits on both sides."""
+    live = network(agents=8, byzantine=2, filter="guarded", attack=attack, horizon=25)
+    live.start()
+    for _ in range(25):
+        chosen, simulated = live.play_round()
+        assert chosen == simulated
+    for host in live.hosts[2:]:
+        for liar in ("agent-1", "agent-2"):
+            neighbour = host.neighbourhood.neighbours[liar]
+            assert not neighbour.expelled and not neighbour.evidence and liar in host.heard
+
+
+def test_a_careful_liar_stays_careful_under_a_new_plan(network, tmp_path):
+    """One that was honest so far turns; then the lie changes. Nobody can prove anything."""
+    live = network(agents=6, byzantine=1, filter="guarded", attack="none", horizon=60)
+    live.start()
+    for attack in ("none", "constant:careful=1", "mimic:careful=1", "constant:0.9,0.1,careful=1"):
+        write_plan(msgspec.structs.replace(live.plan, attack=attack), tmp_path / "attack-plan.json")
+        for _ in range(6):
+            live.play_round()
+    for host in live.hosts[1:]:
+        neighbour = host.neighbourhood.neighbours["agent-1"]
+        assert not neighbour.evidence and "agent-1" in host.heard
 
 
 def test_equivocators_are_kept_where_the_filter_alone_is_to_decide(network):

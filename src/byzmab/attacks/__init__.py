@@ -5,6 +5,7 @@ from byzmab.attacks.alie import Alie
 from byzmab.attacks.base import Attack, World
 from byzmab.attacks.constant import Constant
 from byzmab.attacks.contexts.alie import AlieAt, BlindAlie
+from byzmab.attacks.contexts.crafted_at import CraftedAt
 from byzmab.attacks.contexts.extreme_at import ExtremeAt
 from byzmab.attacks.contexts.flip import Flip
 from byzmab.attacks.contexts.large import Large
@@ -51,6 +52,7 @@ CONTEXT_ATTACKS = Registry(
         "alie-at": AlieAt,
         "stealth-at": StealthAt,
         "inflate-at": InflateAt,
+        "crafted-at": CraftedAt,
     },
 )
 

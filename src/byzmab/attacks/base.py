@@ -1,7 +1,7 @@
 """What an attack is, and what it sees."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -87,6 +87,9 @@ class Attack(Plugin):
 
     A mean that is no finite number, like a count that is not positive, is silence on that arm.
 
+    Any attack can be *careful*: with `careful=1` behind its other parameters liars tell what is nearest to the lie and
+    can follow what they told before, so that no audit finds them out.
+
     With contexts the world is a `ContextWorld` (attacks/contexts/world.py), and `report` a table of arms × numbers in
     which n, b and G are to be filled in; what is no Gram matrix, or not finite, is silence. An attack may have both.
 
@@ -96,12 +99,14 @@ class Attack(Plugin):
 
     kind: ClassVar[str] = "attack"
     function: ClassVar[str] = "lie"
+    by_name: ClassVar[tuple[str, ...]] = ("careful",)
     lie: ClassVar[Any]
     lie_at: ClassVar[Any] = None  # with contexts; None where it makes no sense there
     # start_round on graphs where reports are ordered once for all, with that order (core/shared_order.py); as
     # start_round if there is none
     start_round_dense: ClassVar[Any] = None
     equivocates: ClassVar[bool] = True  # whether it may tell two receivers something else in one round
+    careful: int = field(default=0, kw_only=True)  # 1: liars tell nothing that would give them away in an audit
     sees_edges: ClassVar[bool] = True  # whether it looks at who hears whom; if not, a dense graph is not listed for it
 
     def __init_subclass__(cls) -> None:

@@ -48,9 +48,12 @@ class Constant(Attack):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
+        parts = text.split(",") if text else []
+        named, means = ([part for part in parts if ("=" in part) == has_name] for has_name in (True, False))
         try:
-            return cls(tuple(float(part) for part in text.split(","))) if text else cls()
-        except ValueError:
+            known = cls._values(",".join(named))
+            return cls(tuple(map(float, means)) or PAPER_MEANS, careful=int(known.pop("careful", 0)), **known)
+        except (TypeError, ValueError):
             raise cls.misunderstood(text) from None
 
     def __post_init__(self) -> None:
@@ -58,7 +61,8 @@ class Constant(Attack):
             raise self.misunderstood(",".join(map(str, self.means)))
 
     def to_text(self) -> str:
-        return "" if self.means == PAPER_MEANS else ",".join(map(str, self.means))
+        means = () if self.means == PAPER_MEANS else self.means
+        return ",".join([*map(str, means), *([f"careful={self.careful}"] if self.careful else [])])
 
     @property
     def params(self) -> tuple[float, ...]:

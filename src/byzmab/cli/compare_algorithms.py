@@ -9,6 +9,9 @@ from byzmab.cli.options import Json, Workers, require_study
 
 ALGORITHMS = typer.Argument(help="Those to compare, as in byzmab list, and solo; all if not given.")
 PRESET = typer.Option(help="how large: small, minutes on two cores, or full, hours")
+NETWORK = typer.Option(
+    help="only networks whose description holds these words: '40 agents', '20 arms, complete'; may be repeated"
+)
 HORIZON = typer.Option(help="rounds in a run; the preset's if not given", show_default=False)
 RUNS = typer.Option(help="independent repetitions; the preset's if not given", show_default=False)
 TRIALS = typer.Option(help="attacks that each search tries; the preset's if not given", show_default=False)
@@ -18,6 +21,7 @@ OUT = typer.Option(help="directory for results, table and figure; what is in it 
 def compare_algorithms(
     algorithms: Annotated[list[str] | None, ALGORITHMS] = None,
     preset: Annotated[str, PRESET] = "small",
+    network: Annotated[list[str] | None, NETWORK] = None,
     horizon: Annotated[int | None, HORIZON] = None,
     runs: Annotated[int | None, RUNS] = None,
     trials: Annotated[int | None, TRIALS] = None,
@@ -46,7 +50,7 @@ def compare_algorithms(
         from byzmab.sweep.store import ResultStore
 
         check_workers(workers)
-        chosen = preset_of(preset, horizon=horizon, runs=runs, trials=trials)
+        chosen = preset_of(preset, network, horizon=horizon, runs=runs, trials=trials)
         contestants = contestants_of(algorithms)
         directory = make_directory(out)
         with progress_bar("comparing") as progress:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 MOST_WIDTH = 100
+BEHIND_THE_KIND = {"attack": "; any without contexts also with careful=1: nothing that an audit notices"}
 
 
 def show_list(
@@ -23,7 +24,7 @@ def show_list(
         return
     width = min(new_console().width, MOST_WIDTH)
     for kind, names in entries.items():
-        print(kind)
+        print(kind + BEHIND_THE_KIND.get(kind, ""))
         for line in _lines(names, width):
             print(line)
         print()

@@ -13,7 +13,12 @@ import typer
 from byzmab.simulation.settings import ABOUT, SWITCHES, WHOLE, from_text
 
 STUDY = ("h5netcdf", "matplotlib", "plotly", "scipy", "xarray")  # what the extra of that name installs
-FLAGS = {"f": ["--f"], "time_varying": ["--time-varying/--fixed"], "vetting": ["--vetting/--no-vetting"]}
+FLAGS = {
+    "f": ["--f"],
+    "time_varying": ["--time-varying/--fixed"],
+    "audit": ["--audit/--no-audit"],
+    "vetting": ["--vetting/--no-vetting"],
+}
 FILE = Annotated[
     Path | None, typer.Argument(help="An experiment file; flags win over what it says.", metavar="[FILE.toml]")
 ]

@@ -180,9 +180,11 @@ def worst_cases_table(cases: "Sequence[WorstCase]") -> None:
         locked = f"{row['named']['locked']['runs']}, {row['found']['locked']['runs']}"
         hurts = row["found_above_solo"]["low"] > 0.0
         found = f"[red]{told['found']}[/]" if hurts else told["found"]
-        named = f"{row['named']['attack']} {told['named']}"
+        named = f"{row['named']['attack'].replace(':careful=1', '*')} {told['named']}"
         table.add_row(row["filter"], row["policy"], told["solo"], named, found, locked)
     print_table(table)
+    if any(row["named"]["attack"].endswith("careful=1") for row in rows):
+        print("* careful: liars tell nothing that an audit notices.")
     for row in rows:
         print(f"{row['filter']} {row['policy']}: {row['found']['attack']}")
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from byzmab.attacks import ATTACKS
 from byzmab.comparison.contestants import ALONE, Contestant, Network, Preset, Settings, constants, experiment_of
-from byzmab.search.search import search_attack
+from byzmab.search.judge import as_told
+from byzmab.search.search import search_attack, space_of
 from byzmab.simulation.assumptions import CHECKS
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import Result
@@ -105,7 +106,8 @@ class Comparing:
         for settings in (contestant.published, *contestant.others):
             experiment = self._experiment(network, settings, seed=self.seed + TUNING, runs=self.preset.search_runs)
             if isinstance(experiment, Experiment):
-                outcomes = [self._meet(experiment, attack) for attack in self._attacks(contestant)]
+                attacks = self._attacks(experiment) if contestant.name != ALONE else []
+                outcomes = [self._meet(experiment, attack) for attack in (NONE, *attacks)]
                 worst.append((max(outcome.mean for outcome, _ in outcomes), settings))
         return min(worst, key=lambda item: item[0])[1]
 
@@ -116,19 +118,22 @@ class Comparing:
         row = Row(contestant, network, kind, constants(settings), "", without, cost=Cost.of(result))
         if contestant.name == ALONE:
             return row
-        named = [self._meet(experiment, attack)[0] for attack in self.preset.attacks]
+        named = [self._meet(experiment, attack)[0] for attack in self._attacks(experiment)]
         found = self._meet(experiment, self._search(experiment))[0]
         worst = max(named, key=lambda outcome: outcome.mean)
         return replace(row, named=worst, found=found)
 
-    def _attacks(self, contestant: Contestant) -> tuple[str, ...]:
-        return (NONE,) if contestant.name == ALONE else (NONE, *self.preset.attacks)
+    def _attacks(self, experiment: Experiment) -> list[str]:
+        """The attacks with a name."""
+        return as_told(experiment, self.preset.attacks)
 
     def _search(self, experiment: Experiment) -> str:
         """The worst attack that a search finds, on other luck."""
         preset = self.preset
         searched = experiment.but(seed=self.seed + SEARCHING)
-        search = search_attack(searched, preset.trials, preset.search_runs, store=self.store, workers=self.workers)
+        careful = sum(getattr(branch, "careful", 0) for branch, _ in space_of(searched).starts)  # more to begin from
+        trials = preset.trials + careful
+        search = search_attack(searched, trials, preset.search_runs, store=self.store, workers=self.workers)
         if search.interrupted:
             raise KeyboardInterrupt
         return ATTACKS.name_of(search.attack)

@@ -232,9 +232,11 @@ class Agent(Decider):
         return Report(self._own_pulls.copy(), self._own_means.copy(), self._arms)
 
     def hear(self, sender: Name, report: Report | ContextReport) -> None:
-        """Keep a neighbour's newest report; arms that only one side knows are left out."""
-        sender = checked_name("sender", sender)
-        self._inbox[sender] = self._checked(report, self._arms)
+        """Keep a neighbour's newest report, unless it is expelled; arms that only one side knows are left out."""
+        sender, report = checked_name("sender", sender), self._checked(report, self._arms)
+        if sender in self.expelled:
+            return
+        self._inbox[sender] = report
         if sender not in self._rows_of:
             self._rows_of[sender] = len(self._rows_of)
             if len(self._rows_of) > self._capacity:
@@ -246,6 +248,15 @@ class Agent(Decider):
         """Drop a neighbour's report: from now on it is silent."""
         if self._inbox.pop(sender, None) is not None:
             self._set_arrays()
+
+    def expel(self, sender: Name) -> None:
+        """Hear a neighbour no more that is proven to lie: f is one less for the others, until it is readmitted."""
+        self.expelled.add(checked_name("sender", sender))
+        self.forget(sender)
+
+    def readmit(self, sender: Name) -> None:
+        """Hear a neighbour again that was expelled, from its next report on."""
+        self.expelled.discard(checked_name("sender", sender))
 
     def belief(self, x: Any = None) -> Belief:
         """What the agent holds true of its arms now; at a context x if the agent has contexts."""
@@ -344,6 +355,7 @@ class Agent(Decider):
             "arms": as_rows(self._tallies),
             "retired": as_rows(self._retired),
             "inbox": [[sender, *report.as_rows()] for sender, report in self._inbox.items()],
+            "expelled": sorted(self.expelled, key=str),
         }
 
     @classmethod
@@ -374,6 +386,12 @@ class Agent(Decider):
         for sender, *rows in state["inbox"]:
             report = self._report_type.from_rows(*rows)
             self._inbox[checked_name("sender", sender)] = self._checked(report, report.arms)
+        expelled = state.get("expelled", [])
+        if not isinstance(expelled, list):
+            raise TypeError("expelled is no list")
+        for sender in expelled:
+            self.expelled.add(checked_name("sender", sender))
+            self._inbox.pop(sender, None)
         self._set_arrays()
         self._use(Traffic.from_rows(*state.get("traffic", (0.0, 1.0))))
 

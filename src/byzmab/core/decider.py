@@ -35,7 +35,7 @@ class Decider:
         forgetting: Forgetting,
     ) -> None:
         self._given_f, self.kappa, self.seed, self.neighbours = f, kappa, seed, neighbours
-        self.expelled = 0  # neighbours proven to lie, and heard no more: each of them lowers f by one
+        self.expelled = set[Name]()  # neighbours proven to lie, and heard no more: each of them lowers f by one
         self.filter, self.policy = filter, policy
         self.time = 0  # t: decisions after the first pulls
         self.traffic = Traffic()
@@ -51,7 +51,8 @@ class Decider:
     @property
     def f(self) -> int:
         """How many liars it reckons with among those it hears: as given, or as many as its neighbours allow."""
-        return max(0, f_for(self._given_f, max(self._expected, len(self._inbox)) + self.expelled) - self.expelled)
+        expelled = len(self.expelled)
+        return max(0, f_for(self._given_f, max(self._expected, len(self._inbox)) + expelled) - expelled)
 
     @property
     def clock(self) -> float:
@@ -61,9 +62,9 @@ class Decider:
     @property
     def _expected(self) -> int:
         """How many neighbours should tell something: those who do, where more are away than could be liars."""
-        expected = max(0, (self.neighbours or 0) - self.expelled)
+        expected = max(0, (self.neighbours or 0) - len(self.expelled))
         away = expected - len(self._inbox)
-        return expected if away <= f_for(self._given_f, expected + self.expelled) else len(self._inbox)
+        return expected if away <= f_for(self._given_f, expected + len(self.expelled)) else len(self._inbox)
 
     def _compile(self) -> Any:
         """Filter and policy in the one compiled call."""

@@ -23,6 +23,7 @@ class Plugin:
 
     kind: ClassVar[str]
     function: ClassVar[str]  # the compiled function that it cannot do without
+    by_name: ClassVar[tuple[str, ...]] = ()  # fields given by name alone, and of which compiled functions know nothing
     parameters: ClassVar[str] = ""  # what may stand after the colon, for `byzmab list`
 
     @classmethod
@@ -39,13 +40,14 @@ class Plugin:
     def _values(cls, text: str) -> dict[str, int | float]:
         """The numbers in a text, by the name of their field; ValueError where it is not understood."""
         known = {item.name: item for item in fields(cls)}
+        placed = [item.name for item in cls._placed()]
         values: dict[str, int | float] = {}
         by_name = False  # from the first name on, all have theirs
         for number, part in enumerate(text.split(",") if text else []):
             name, equals, value = (words.strip() for words in part.partition("="))
             by_name |= bool(equals)
             if not by_name:
-                name, value = list(known)[number] if number < len(known) else "", part
+                name, value = placed[number] if number < len(placed) else "", part
             if name not in known or name in values or by_name != bool(equals):
                 raise ValueError(part)
             values[name] = int(value) if known[name].type in (int, "int") else float(value)
@@ -54,31 +56,38 @@ class Plugin:
     @classmethod
     def misunderstood(cls, text: Any) -> BadInput:
         """The error for parameters that are not allowed."""
-        return BadInput(f"{cls.kind} parameters {text!r} are not understood; allowed: {cls.allowed() or 'none'}")
+        named = (f"{item.name}={_shown(item.default)}" for item in fields(cls) if item.name in cls.by_name)
+        allowed = "; ".join(filter(None, [cls.allowed(), *named]))
+        return BadInput(f"{cls.kind} parameters {text!r} are not understood; allowed: {allowed or 'none'}")
 
     @classmethod
     def allowed(cls) -> str:
         """What may stand after the colon: `parameters`, or the fields with their defaults."""
-        given = (f"{item.name}={_shown(item.default)}" for item in fields(cls) if isinstance(item.default, int | float))
-        required = (f"{item.name}=…" for item in fields(cls) if item.default is MISSING)
+        placed = cls._placed()
+        given = (f"{item.name}={_shown(item.default)}" for item in placed if isinstance(item.default, int | float))
+        required = (f"{item.name}=…" for item in placed if item.default is MISSING)
         return cls.parameters or ", ".join([*required, *given])
 
     def to_text(self) -> str:
         """The shortest text from which `from_text` makes the same again: only what differs from the defaults."""
-        items = fields(self)
-        told = [(item.name, _shown(getattr(self, item.name))) for item in items if self._differs(item)]
-        if [name for name, _ in told] == [item.name for item in items[: len(told)]]:
+        told = [(item.name, _shown(getattr(self, item.name))) for item in fields(self) if self._differs(item)]
+        if [name for name, _ in told] == [item.name for item in self._placed()[: len(told)]]:
             return ",".join(value for _, value in told)
         return ",".join(f"{name}={value}" for name, value in told)
 
     def _differs(self, item: Field[Any]) -> bool:
         return item.default is MISSING or getattr(self, item.name) != item.default
 
+    @classmethod
+    def _placed(cls) -> list[Field[Any]]:
+        """The fields that can be given by position, in their order."""
+        return [item for item in fields(cls) if item.name not in cls.by_name]
+
     @property
     def params(self) -> tuple[float, ...]:
         """The parameters as the compiled functions get them: numbers, in the order of the fields."""
         try:
-            return tuple(float(getattr(self, item.name)) for item in fields(self))
+            return tuple(float(getattr(self, item.name)) for item in self._placed())
         except (TypeError, ValueError):
             raise BadInput(f"{self.kind} {self!r} has a field that is no number; allowed: numbers") from None
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from byzmab.core.audit import can_follow
 from byzmab.core.errors import BadInput
 
 Floats = NDArray[np.float64]
@@ -49,6 +50,27 @@ class Report(NamedTuple):
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             allowed = '{"arms": [...], "pulls": [...], "means": [...]}'
             raise BadInput(f"report {text[:80]!r} is not allowed; allowed: JSON like {allowed}") from None
+
+    def can_follow(self, before: "Report") -> bool:
+        """Whether an honest agent that told `before` can tell this afterwards: see core/audit.py.
+
+        Silence on an arm says nothing: keep the last report that was not silent there to compare with.
+
+        >>> first, more, fewer = (Report(np.array([n]), np.array([0.5]), ("red",)) for n in (4.0, 6.0, 2.0))
+        >>> more.can_follow(first), fewer.can_follow(first)
+        (True, False)
+        """
+        named = bool(self.arms and before.arms)
+        past = _by_arm(before, named)
+        told = ((*numbers, *past[arm]) for arm, numbers in _by_arm(self, named).items() if arm in past)
+        return all(can_follow(*numbers) for numbers in told)
+
+
+def _by_arm(report: Report, named: bool) -> dict[Any, tuple[float, float]]:
+    """The count and the sum of rewards of every arm that is told, by its name or its place."""
+    arms, pulls, means = report.as_rows()
+    rows = zip(arms if named else range(len(pulls)), pulls, means, strict=True)
+    return {arm: (count, count * mean) for arm, count, mean in rows if count > 0.0 and math.isfinite(mean)}
 
 
 class Heard(NamedTuple):

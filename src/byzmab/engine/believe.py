@@ -9,10 +9,10 @@ from numba import types
 from byzmab.core.believe import ALL_ARMS, believe_agent
 from byzmab.core.compiler import specialize
 from byzmab.core.filters.base import EVERY_ROUND, Filter
-from byzmab.core.liars import f_for
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Belief
 from byzmab.core.shared_order import merge_droppable
+from byzmab.engine.audit import expelled_by, f_left
 from byzmab.engine.dense import believe_all_dense
 from byzmab.engine.digest import believe_all_digested
 from byzmab.engine.state import BAD_BELIEF, StateType, floats, table, words
@@ -43,6 +43,7 @@ def believe_all(state: Any) -> None:
     for agent in range(agents):
         first, end = starts[agent], starts[agent + 1]
         heard: Any = np.int64(end - first)
+        expelled = expelled_by(state, agent)
         dirty = dirty_rows[agent] & every_arm
         if follow:
             for entry in range(first, end):
@@ -61,10 +62,10 @@ def believe_all(state: Any) -> None:
             end,
             dirty,
             state.consistency == 1,
-            f_for(state.f, heard),
+            f_left(state, heard, expelled),
             kappas[agent],
             state.clock,
-            state.expects * heard,
+            state.expects * (heard - expelled),
             params,
             work,
             Belief(estimates[agent], weights[agent], doubts[agent]),

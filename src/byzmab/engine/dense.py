@@ -13,6 +13,7 @@ from byzmab.core.filters.trimmed import believe_dense  # `specialize` puts the f
 from byzmab.core.report import LEAST_PULLS, Floats, Heard, Integers, Words
 from byzmab.core.shared_order import SharedOrder, load_arm, merge_extremes, queue_receivers
 from byzmab.core.sorting import sort_reports
+from byzmab.engine.audit import expelled_by
 from byzmab.engine.state import BAD_BELIEF, floats, integer_table, integers, table, words
 from byzmab.engine.tell import NOT_KEPT
 
@@ -233,7 +234,9 @@ def believe_all_dense(state: Any) -> None:
             )
             count, middle = merge(shared, agent, lies, rule, pulls, means)
             own_mean = shared.own_means[agent]
-            heard = Heard(pulls[:count], means[:count], own, own_mean, state.f, kappa, state.time, silent, params)
+            expelled = expelled_by(state, agent)
+            f, silent = max(0, state.f - expelled), silent - expelled
+            heard = Heard(pulls[:count], means[:count], own, own_mean, f, kappa, state.time, silent, params)
             estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = believe_dense(heard, middle)
             if not (weights[agent, arm] > 0.0 and estimates[agent, arm] + doubts[agent, arm] < np.inf):
                 state.fault = BAD_BELIEF

@@ -13,8 +13,8 @@ import numpy as np
 from byzmab.core.compiler import compiled
 from byzmab.core.filters.trimmed import average as believe_digest  # `specialize` puts the filter's own in its place
 from byzmab.core.filters.trimmed import digest  # and here
-from byzmab.core.liars import f_for
 from byzmab.core.report import Floats, Heard, Words
+from byzmab.engine.audit import expelled_by, f_left
 from byzmab.engine.state import BAD_BELIEF, first_row, floats, integers, table, words
 
 
@@ -50,7 +50,8 @@ def believe_all_digested(state: Any) -> None:
     for agent in range(np.uint64(agents)):  # unsigned: numba then leaves out the test for below 0
         first, end, kappa = starts[agent], starts[agent + np.uint64(1)], kappas[agent]
         heard_of: Any = np.int64(end - first)
-        f, told, pulled = f_for(state.f, heard_of), np.uint64(0), last[now + agent]
+        f = f_left(state, heard_of, expelled_by(state, agent))
+        told, pulled = np.uint64(0), last[now + agent]
         for entry in range(first, end if state.told_now > 0 else first):
             told |= dirty_rows[inbox_rows[entry]]
         dirty = told | dirty_rows[agent]

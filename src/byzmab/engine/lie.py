@@ -16,9 +16,10 @@ from byzmab.core.draws import fold
 from byzmab.core.filters.base import CAPPED_COUNTS, CONSISTENT_MEANS
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Floats, Report, Words
+from byzmab.engine.audit import audit, be_careful, edge_of, past_of
 from byzmab.engine.dense import shared_order_of
 from byzmab.engine.state import StateType, first_row, floats, integers, table, words
-from byzmab.engine.tell import NOT_KEPT, kept_row, take
+from byzmab.engine.tell import ALL_BITS, NOT_KEPT, kept_row, take
 
 start_run = Attack.start_run  # and here
 
@@ -96,6 +97,14 @@ def tell(
     return dirty
 
 
+@compiled
+def be_silent(told_pulls: Floats, dirty: np.uint64) -> np.uint64:
+    """Let a row tell nothing; return `dirty`, which says on which arms that is a change."""
+    for arm in range(told_pulls.size):
+        told_pulls[arm] = 0.0
+    return dirty
+
+
 def lie_all(state: Any) -> None:
     """Let every Byzantine agent tell each agent that hears it now what the attack wants it to hear."""
     world = world_of(state)
@@ -113,6 +122,7 @@ def lie_all(state: Any) -> None:
         start_run(world, params, scratch, rng)
     rng[0] = key
     begin_round(state, world, params, scratch, rng)
+    past = past_of(state)
     common, hearers = state.common_lies == 1, integers(state.out_degrees, agents)
     for receiver in range(1 if common else agents):  # a common lie does not look at whom it is told
         first, end = (0, byzantine) if common else (world.inbox_starts[receiver], world.inbox_starts[receiver + 1])
@@ -123,20 +133,29 @@ def lie_all(state: Any) -> None:
             if state.memory > 0 and times[entry] != sent:
                 continue  # a remembered lie stays as it was sent
             row = kept_row(state, receiver, sender) if common else world.inbox_rows[entry]
-            rng[0] = fold(key, 1 + sender * agents + receiver)
-            lie(world, sender, receiver, params, scratch, rng, Report(pulls, means, ()))
-            if state.kept != NOT_KEPT:
-                take(state, row, pulls, means, 0, arms, hearers[sender] if common else 1)
-                continue
-            dirty[row] = tell(
-                pulls,
-                means,
+            told_pulls, told_means, edge = (
                 world.told.pulls[row],
                 world.told.means[row],
-                world.pulls[receiver],
-                world.kappas[receiver],
-                state.depends_on,
+                edge_of(state, sender, receiver),
             )
+            if state.audits == 1 and past.expelled[edge] == 1:
+                dirty[row] = be_silent(told_pulls, np.uint64(0))
+                if state.kept == NOT_KEPT:  # it was counted among those heard
+                    state.messages -= 1
+                    state.arms_told -= arms
+                continue
+            rng[0] = fold(key, 1 + sender * agents + receiver)
+            lie(world, sender, receiver, params, scratch, rng, Report(pulls, means, ()))
+            if state.careful == 1:
+                be_careful(past, edge, Report(pulls, means, ()))
+            if state.kept != NOT_KEPT:
+                take(state, row, pulls, means, 0, arms, hearers[sender] if common else 1)
+            else:
+                own_pulls, kappa = world.pulls[receiver], world.kappas[receiver]
+                dirty[row] = tell(pulls, means, told_pulls, told_means, own_pulls, kappa, state.depends_on)
+            if state.audits + state.careful > 0 and not audit(past, edge, told_pulls, told_means):
+                past.expelled[edge] = 1
+                dirty[row] = be_silent(told_pulls, ALL_BITS)  # with f, beliefs of all arms change
 
 
 def lying(attack: Attack, dense: bool) -> Any:

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
+from byzmab.core.audit import can_follow
 from byzmab.core.contexts.reports import ContextReport, check_growth
 from byzmab.core.errors import BadInput
 from byzmab.node.identity import public_bytes
 from byzmab.node.wire import Accepted, AnyReport, Refused, SignedContextReport, SignedReport, unseal_report
-
-TOLERANCE = 1e-9  # of pulls·mean, per pull: what rounding can do
 
 
 class Lie(StrEnum):
@@ -101,9 +100,7 @@ def _impossible_tally(before: SignedReport, after: SignedReport) -> str | None:
         if arm not in known:
             continue
         count_before, mean_before = known[arm]
-        more, moved = count - count_before, count * mean - count_before * mean_before
-        slack = TOLERANCE * max(count, count_before)
-        if more < 0 or not -slack <= moved <= more + slack:
+        if not can_follow(count, count * mean, count_before, count_before * mean_before):
             return arm
     return None
 

@@ -107,8 +107,8 @@ class Membership:
 
     def adjust_f(self) -> None:
         """Lower f by the liars that are heard no more: if f bounds the liars, at most so many are left."""
-        expelled = sum(item.expelled and item.settings.hears for item in self._neighbourhood.neighbours.values())
-        self._agent.expelled = expelled
+        neighbours = self._neighbourhood.neighbours.items()
+        self._agent.expelled = {name for name, item in neighbours if item.expelled and item.settings.hears}
 
     def counting(self) -> set[str]:
         """The neighbours whose reports count now."""

@@ -114,7 +114,7 @@ class HostCollector(Collector):
             for what, count in neighbour.counts.items():
                 if what.startswith(f"{REFUSED}: "):
                     refused.add_metric([name, what.removeprefix(f"{REFUSED}: ")], count)
-            for fate in Fate:
+            for fate in (fate for fate in Fate if fate is not Fate.EXPELLED):  # who is expelled meets none
                 fates.add_metric([name, fate.value], neighbour.counts[fate])
             for kind in (kind for kind in Lie if kind.proves):
                 lies.add_metric([name, kind.value], sum(piece.kind is kind for piece in neighbour.evidence))

@@ -1,12 +1,11 @@
 """Judging what a search found: on fresh seeds, beside every other attack and beside being alone."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from byzmab.attacks import ATTACKS
-from byzmab.attacks.crafted import Crafted
+from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS, Attack
 from byzmab.core.errors import BadInput
 from byzmab.search import goals
 from byzmab.search.search import Search, alone_of
@@ -19,6 +18,7 @@ from byzmab.sweep.store import ResultStore
 
 FRESH = 1  # added to the seed of the search: other streams, without any draw in common
 FOUND, ALONE = "found", "solo"
+UNNOTICED = ("none", "starve")  # attacks in which an audit finds nothing
 
 Progress = Callable[[int, int, str], None]
 
@@ -92,12 +92,21 @@ def check_judged(experiment: Experiment) -> None:
         raise BadInput(f"runs {experiment.runs} is too few to judge what is found; allowed: at least 2")
 
 
-def _contestants(experiment: Experiment, found: Crafted) -> dict[str, Experiment]:
-    """The found attack, those with a name, the experiment's own, and nobody to listen to."""
-    others = {name: name for name, entry in ATTACKS.entries.items() if entry is not Crafted}
+def _contestants(experiment: Experiment, found: Attack) -> dict[str, Experiment]:
+    """The found attack, those with a name, careful too where that matters, the experiment's own, and being alone."""
+    registry = ATTACKS if experiment.parts.contexts is None else CONTEXT_ATTACKS
+    names = (name for name, entry in registry.entries.items() if entry is not type(found))
+    others = {name: name for name in as_told(experiment, names)}
     own = experiment.settings()["attack"]
     contest = {FOUND: found, **others, own: experiment.attack}
     return {name: experiment.but(attack=attack) for name, attack in contest.items()} | {ALONE: alone_of(experiment)}
+
+
+def as_told(experiment: Experiment, names: Iterable[str]) -> list[str]:
+    """Attacks by their names, and the same by careful liars where agents audit what they are told."""
+    bold = list(names)
+    careful = [f"{name}:careful=1" for name in bold if name not in UNNOTICED]
+    return bold + careful if experiment.parts.audits else bold
 
 
 def numbers(result: Result) -> dict[str, float]:

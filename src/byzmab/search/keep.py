@@ -6,8 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from byzmab.attacks import ATTACKS
-from byzmab.attacks.crafted import Crafted
+from byzmab.attacks import ALL_ATTACKS, Attack
 from byzmab.search.judge import ALONE, FOUND, Judgement
 from byzmab.search.search import Search
 from byzmab.search.words import in_words
@@ -32,17 +31,17 @@ How it was found:
 
 {how}
 
-byzmab simulate --attack found.py:Found plays it; byzmab.attacks.crafted explains the parameters.
+byzmab simulate --attack found.py:Found plays it; {module} explains the parameters.
 """
 
 from dataclasses import dataclass
 
 from byzmab.attacks import ATTACKS
-from byzmab.attacks.crafted import Crafted
+from {module} import {family}
 
 
 @dataclass(frozen=True)
-class Found(Crafted):
+class Found({family}):
     """The attack that hurt {against} most in {trials} trials."""
 
 {parameters}
@@ -90,6 +89,8 @@ def plugin_of(search: Search) -> str:
         how=_wrap(_plain(how), ""),
         against=against,
         trials=trials,
+        module=type(attack).__module__,
+        family=type(attack).__name__,
         parameters="\n".join(
             f"    {name}: {type(value).__name__} = {value}" for name, value in _parameters(attack).items()
         ),
@@ -102,7 +103,7 @@ def summary(search: Search, judgement: Judgement | None = None) -> dict[str, Any
     return {
         "experiment": _settings(experiment),
         "attack": {
-            "name": ATTACKS.name_of(attack),
+            "name": ALL_ATTACKS.name_of(attack),
             "parameters": _parameters(attack),
             "about": in_words(attack, experiment),
         },
@@ -145,7 +146,10 @@ def draw_search(search: Search) -> "Axes":
 def draw_judgement(judgement: Judgement) -> "Axes":
     """Regret over time under the found attack, under those it grew from, and alone."""
     axes = new_axes()
-    for name in (*DRAWN, ALONE):
+    drawn = [name for name in DRAWN if name in judgement.results]
+    if judgement.worst_named not in drawn:
+        drawn.append(judgement.worst_named)
+    for name in (*drawn, ALONE):
         result = judgement.results[name]
         draw_band(axes, result.rounds, result.network_regret, name, alone=name == ALONE)
     dress(axes, judgement.found.experiment.horizon)
@@ -157,7 +161,7 @@ def _settings(experiment: Experiment) -> dict[str, Any]:
     return {name: value for name, value in experiment.settings().items() if name != "attack"}
 
 
-def _parameters(attack: Crafted) -> dict[str, float]:
+def _parameters(attack: Attack) -> dict[str, float]:
     return {item.name: getattr(attack, item.name) for item in fields(attack)}
 
 

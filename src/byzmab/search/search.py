@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from byzmab.attacks.crafted import Crafted
+from byzmab.attacks import Attack
 from byzmab.core.errors import BadInput
 from byzmab.search import goals
+from byzmab.search.context_space import ContextSpace
 from byzmab.search.optimizer import DEFAULT, check_optimizer
 from byzmab.search.restarts import Restarts
-from byzmab.search.space import Space
+from byzmab.search.space import Family, Space
 from byzmab.simulation.assumptions import CHECKS
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.progress import wanted_bar
@@ -30,7 +31,7 @@ Progress = Callable[[int, int, str], None]
 class Trial:
     """One attack tried, and what it did on the runs of the search."""
 
-    attack: Crafted
+    attack: Attack
     regret: float
     worth: float  # by the goal of the search; the regret itself where that is the goal
 
@@ -56,7 +57,7 @@ class Search:
         return max(self.trials, key=lambda trial: (trial.worth, trial.regret))
 
     @property
-    def attack(self) -> Crafted:
+    def attack(self) -> Attack:
         """The attack that hurt most."""
         return self.best.attack
 
@@ -88,7 +89,7 @@ def search_attack(
     `progress` is called with the trials done, their total, and how things stand; True shows a bar.
     """
     check_workers(workers)
-    space = Space.of(experiment)
+    space = space_of(experiment)
     for name, value, least in (
         ("trials", trials, len(space.known)),
         ("search runs", runs, 1),
@@ -106,7 +107,7 @@ def search_attack(
             alone = _play(alone_of(played), store, workers)
             beside = goals.Beside(alone, goals.threshold(alone, lock_in))
 
-            def attempt(attack: Crafted) -> float:
+            def attempt(attack: Attack) -> float:
                 """Play an attack and write it down; what it is worth."""
                 result = _play(played.but(attack=attack), store, workers)
                 done.append(Trial(attack, goals.regret(result, beside), goals.GOALS[goal](result, beside)))
@@ -124,12 +125,24 @@ def search_attack(
     return Search(experiment, runs, optimizer, goal, restarts, lock_in, tuple(done), known, trials, seconds)
 
 
+def space_of(experiment: Experiment) -> Family:
+    """The space for an experiment; BadInput where no attack can matter."""
+    parts = experiment.parts
+    if parts.byzantine < 1:
+        raise BadInput("byzantine 0 leaves nobody to attack; allowed: at least 1")
+    hears = parts.filter.hears if parts.baseline is None else getattr(parts.baseline, "hears", True)
+    if not hears:
+        who = f"filter {experiment.filter!r}" if parts.baseline is None else f"algorithm {experiment.algorithm!r}"
+        raise BadInput(f"{who} hears nobody, so that no attack matters; allowed: one that does")
+    return Space.of(experiment) if parts.contexts is None else ContextSpace(experiment.horizon)
+
+
 def alone_of(experiment: Experiment) -> Experiment:
     """The same agents and policy with nobody to listen to."""
     return experiment.but(filter="solo", algorithm="resilient", attack="none")
 
 
-def _explore(space: Space, trials: int, restarts: Restarts, attempt: Callable[[Crafted], float]) -> None:
+def _explore(space: Family, trials: int, restarts: Restarts, attempt: Callable[[Attack], float]) -> None:
     """Try the starts, then what the restarts propose."""
     starts = space.starts[:trials]
     for branch, point in starts:

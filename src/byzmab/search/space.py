@@ -1,9 +1,10 @@
 """The space that is searched: its branches, their coordinates, and the crafted attack that a point stands for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from byzmab.attacks import Attack
 from byzmab.attacks.crafted import (
     ALL_ARMS,
     END,
@@ -13,7 +14,6 @@ from byzmab.attacks.crafted import (
     SENDERS_ERRORS,
     Crafted,
 )
-from byzmab.core.errors import BadInput
 from byzmab.core.liars import f_for
 from byzmab.simulation.experiment import Experiment
 
@@ -31,12 +31,31 @@ NEVER = 1.25  # the high end of times, in horizons: above 1 they never come
 MOST_ERRORS = 6.0  # standard errors off the truth: no honest report is so far
 
 
+class Family(Protocol):
+    """What a search needs of a space; its branches are whatever it likes that is a key of a table."""
+
+    @property
+    def known(self) -> Mapping[str, tuple[Any, Point]]:
+        """Where attacks with a name lie: a branch and a point."""
+
+    @property
+    def starts(self) -> Sequence[tuple[Any, Point]]:
+        """All starts, those with a name first."""
+
+    def bounds(self, branch: Any) -> Mapping[str, tuple[float, float]]:
+        """From where to where each coordinate of a branch goes."""
+
+    def attack(self, branch: Any, point: Point) -> Attack:
+        """The attack that a point of a branch stands for."""
+
+
 class Branch(NamedTuple):
-    """A part of the family that is searched by itself: what a lie is measured in, to whom, on which arms."""
+    """A part of the family that is searched by itself: what a lie is measured in, to whom, on which arms, how bold."""
 
     errors: int = RANKS
     common: int = 0
     target: int = ALL_ARMS
+    careful: int = 0
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -62,20 +81,14 @@ class Space:
     f: int
     normal: int  # how many agents are normal
     horizon: int
+    audited: bool = False  # whether liars are expelled that give themselves away: then careful ones are tried as well
 
     @classmethod
     def of(cls, experiment: Experiment) -> "Space":
-        """The space for an experiment; BadInput where no attack can matter."""
+        """The space for an experiment without contexts."""
         parts = experiment.parts
-        if parts.contexts is not None:
-            raise BadInput(f"context {experiment.context} has no crafted attacks to search among; allowed: 0")
-        if parts.byzantine < 1:
-            raise BadInput("byzantine 0 leaves nobody to attack; allowed: at least 1")
-        if parts.baseline is None and not parts.filter.hears:
-            raise BadInput(
-                f"filter {experiment.filter!r} hears nobody, so that no attack matters; allowed: one that does"
-            )
-        return cls(f_for(parts.f, parts.agents - 1), parts.agents - experiment.parts.byzantine, experiment.horizon)
+        f, normal = f_for(parts.f, parts.agents - 1), parts.agents - parts.byzantine
+        return cls(f, normal, experiment.horizon, parts.audits)
 
     def bounds(self, branch: Branch) -> dict[str, tuple[float, float]]:
         """From where to where each coordinate of a branch goes."""
@@ -101,11 +114,20 @@ class Space:
 
     @property
     def starts(self) -> tuple[Start, ...]:
-        """All starts, those with a name first, then one or two for every other thing that the family can do."""
+        """All starts, those with a name first, then one or two for every other thing that the family can do.
+
+        Where reports are audited, all of them with careful liars come next, and the bold ones of the others last.
+        """
+        known, others = tuple(self.known.values()), self._others
+        careful = (Start(start.branch._replace(careful=1), start.point) for start in (*known, *others))
+        return (*known, *(careful if self.audited else ()), *others)
+
+    @property
+    def _others(self) -> tuple[Start, ...]:
+        """The starts without a name."""
         silent = {"second_count": SILENT, "other_counts": SILENT}
         errors = {"best": 1.5, "second": 1.5, "others": 1.5, "spared": 0.0}
         return (
-            *self.known.values(),
             _start(PLAIN, **silent),  # low on the best arm, silent elsewhere
             _start(PLAIN, **silent, share=0.5),  # and half of the receivers told that the arms are poor
             _start(PLAIN, best=0.5, second=0.5, others=0.5),  # between the honest
@@ -120,7 +142,7 @@ class Space:
     def attack(self, branch: Branch, point: Point) -> Crafted:
         """The attack that a point of a branch stands for, with no more digits than can matter."""
         numbers = {name: round(point[name], 3) for name in (*LIES, "share", "best_share") if name in point}
-        counts = {name: round(_times(point[name]), 3) for name in COUNTS if name in point}
+        counts = {name: round(times_of(point[name]), 3) for name in COUNTS if name in point}
         given: dict[str, Any] = {**numbers, **counts, **self._wholes(point), **branch._asdict()}
         return Crafted(**given)
 
@@ -139,6 +161,6 @@ def _start(branch: Branch, **given: float) -> Start:
     return Start(branch, {name: given.get(name, usual[name]) for name in branch.coordinates})
 
 
-def _times(loudness: float) -> float:
+def times_of(loudness: float) -> float:
     """Silence below 0, up to the receiver's own count from 0 to 1, then more and more of it."""
     return max(loudness, 0.0) if loudness <= 1.0 else float(LOUDEST ** ((loudness - 1.0) / (LOUD - 1.0)))

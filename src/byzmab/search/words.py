@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from byzmab.attacks import Attack
+from byzmab.attacks.contexts.crafted_at import CraftedAt
 from byzmab.attacks.crafted import (
     ALL_ARMS,
     BEST_AND_SECOND,
@@ -12,6 +14,7 @@ from byzmab.attacks.crafted import (
     SECOND_ONLY,
     Crafted,
 )
+from byzmab.search.context_space import in_words_at
 from byzmab.simulation.experiment import Experiment
 
 
@@ -50,8 +53,11 @@ class Teller(NamedTuple):
         return f"a mean {abs(rank):g} standard errors {whose} {side} the true one"
 
 
-def in_words(attack: Crafted, experiment: Experiment) -> list[str]:
+def in_words(attack: Attack, experiment: Experiment) -> list[str]:
     """One sentence for each thing that the attack does; n is the receiver's count."""
+    if isinstance(attack, CraftedAt):
+        return in_words_at(attack, experiment.horizon)
+    assert isinstance(attack, Crafted), "only crafted attacks are told in words"
     teller = Teller(attack.errors, _unheard(experiment))
     said = []
     if attack.common:
@@ -67,6 +73,10 @@ def in_words(attack: Crafted, experiment: Experiment) -> list[str]:
     if attack.isolate:
         fewer = f"fewer than {attack.isolate} honest reports"
         said.append(f"Where {fewer} are consistent on an arm other than the best, it is silent there.")
+    if attack.careful:
+        said.append(
+            "It tells nothing that an audit notices: where this cannot follow what it told before, what is nearest."
+        )
     return said + _shares(attack, experiment, teller) + _pause(attack, experiment, teller)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from byzmab.attacks import ATTACKS
+from byzmab.attacks import ALL_ATTACKS
 from byzmab.core.filters import FILTERS
 from byzmab.search.judge import ALONE, FOUND, Judgement, check_judged, judge, numbers
 from byzmab.search.search import Search, search_attack
@@ -38,7 +38,7 @@ class WorstCase:
     def summary(self) -> dict[str, Any]:
         """Plain numbers: regret alone, under the worst attack with a name and under the worst found."""
         judged, named = self.judgement, self.judgement.worst_named
-        attacks = {"named": (named, named), "found": (FOUND, ATTACKS.name_of(self.search.attack))}
+        attacks = {"named": (named, named), "found": (FOUND, ALL_ATTACKS.name_of(self.search.attack))}
         worst = {
             key: {
                 "attack": text,

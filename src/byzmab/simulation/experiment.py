@@ -56,6 +56,7 @@ class Experiment:
     epoch: int = 1
     delay: int = 0
     tell: str = EVERY
+    audit: bool | None = None
     algorithm: Any = RESILIENT
     horizon: int = 10_000
     runs: int = 50

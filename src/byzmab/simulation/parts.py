@@ -69,6 +69,7 @@ class Parts(NamedTuple):
     rewards: tuple[Rewards, ...]  # agent by agent in turn
     drift: Drift
     forgetting: Forgetting
+    audits: bool  # whether liars that give themselves away are expelled
     contexts: ContextParts | None  # None: the same means whatever the context
 
     @property
@@ -127,8 +128,10 @@ def resolve_parts(experiment: "Experiment") -> Parts:
         rewards,
         DRIFTS.resolve(experiment.drift),
         parse_tally(experiment.tally),
+        False,
         contexts,
     )
+    parts = parts._replace(audits=_resolve_audit(experiment, parts))
     _check_means(experiment, parts)
     _check_tally(experiment, parts)
     _check_baseline(experiment, parts)
@@ -171,6 +174,25 @@ def _check_tally(experiment: "Experiment", parts: Parts) -> None:
     parts.forgetting.check_window(parts.arms)
     if parts.forgets and parts.tell.keeps:
         raise BadInput(f"tell {experiment.tell!r} does not go with tally {experiment.tally!r}; allowed: {EVERY}")
+
+
+def _resolve_audit(experiment: "Experiment", parts: Parts) -> bool:
+    """Whether reports are audited; BadInput where that makes no sense, or liars are careful where it makes none."""
+    wanted, careful = experiment.audit, parts.attack.careful
+    if wanted is not None and not isinstance(wanted, bool):
+        raise BadInput(f"audit {wanted!r} is not allowed; allowed: true or false")
+    if careful not in (0, 1):
+        raise BadInput(f"attack {experiment.attack!r} has careful={careful}; allowed: 0 or 1")
+    hindrances = {
+        f"algorithm {experiment.algorithm!r}": parts.baseline is not None,
+        f"context {experiment.context}": parts.contexts is not None,
+        f"tally {experiment.tally!r}": parts.forgets,
+    }
+    hindrance = next((name for name, hinders in hindrances.items() if hinders), None)
+    if hindrance and (wanted or careful):
+        setting = "audit" if wanted else "careful=1"
+        raise BadInput(f"{setting} does not go with {hindrance}; allowed: where reports are tallies that only grow")
+    return hindrance is None and (parts.filter.audits if wanted is None else wanted)
 
 
 def _check_baseline(experiment: "Experiment", parts: Parts) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from byzmab.core.errors import BadInput
 from byzmab.core.recommended import AUTO
 
-SWITCHES = ("time_varying", "vetting")
+SWITCHES = ("time_varying", "audit", "vetting")
 WHOLE = ("agents", "memory", "subset", "epoch", "delay", "horizon", "runs", "seed", "record", "context")
 NAMES_A_FILE = re.compile(r"\.(csv|json|npz)(:|$)")  # arms, where they are not listed
 
@@ -19,7 +19,7 @@ ABOUT = {
     "kappa": "consistency level in [1, 2): one for all, a list with one per normal agent, or random",
     "graph": "who hears whom: complete, erdos-renyi:q, two-case:4-5 or :binomial, firms, ring:4, star, or FILE.json",
     "time_varying": "draw a random graph anew in every round",
-    "attack": "what Byzantine agents tell; see byzmab list",
+    "attack": "what Byzantine agents tell; see byzmab list. As alie:careful=1 nothing that an audit notices",
     "filter": "how reports become a belief; see byzmab list",
     "memory": "for how many rounds a neighbour's newest report is remembered",
     "policy": "how a belief becomes a choice; see byzmab list",
@@ -31,6 +31,7 @@ ABOUT = {
     "epoch": "rounds between two decisions; the arm is kept, and nobody talks, in between",
     "delay": "rounds until a report is heard: 0 or 1",
     "tell": "when reports are told: every round; every:k rounds; or growth:d, an arm when its count grew by a share d",
+    "audit": "expel liars whose reports cannot follow each other; with guarded if not given",
     "algorithm": "resilient, the paper's own algorithm, or a baseline, without filter and policy; see byzmab list",
     "horizon": "rounds in a run",
     "runs": "independent repetitions",

@@ -89,6 +89,7 @@ class Run:
         if is_digested(experiment):
             self._set_digests()
         self._set_edges(expected_edges(experiment, dense) + parts.agents)
+        self._set_past()
         self._grow_lies(rows_to_keep(experiment) + expected_lies(experiment) + 1)
         first_pulls(self.state.record, self.loops[PULL])
         self._check_fault()
@@ -199,6 +200,15 @@ class Run:
         for name in ("limits", "totals", "sizes"):
             state.set(f"digest_{name}", np.zeros((int(state.record["agents"]), int(state.record["arms"]))))
 
+    def _set_past(self) -> None:
+        """Set what liars told before, where it is looked at."""
+        state = self.state
+        agents, arms, byzantine = (int(state.record[name]) for name in ("agents", "arms", "byzantine"))
+        rows = agents * byzantine if state.record["audits"] or state.record["careful"] else 0
+        for name in ("past_pulls", "past_totals"):
+            state.set(name, np.zeros((rows, arms)))
+        state.set("expelled", np.zeros(rows))
+
     def _set_edges(self, capacity: int) -> None:
         """Set the arrays of the graph, of those heard now and, without memory, of the inboxes: the same ones."""
         state = self.state
@@ -278,6 +288,8 @@ def settings_of(experiment: Experiment, dense: bool) -> dict[str, int]:
         "hears": parts.filter.hears or baseline is not None,
         "expects": not redrawn and experiment.subset is None,
         "kept": kept,
+        "audits": parts.audits,
+        "careful": parts.attack.careful,
         "common_lies": kept == PER_SENDER and not parts.attack.equivocates,
         "tell_rounds": parts.tell.rounds,
         "stable_inbox": always_same and (history == 1 or kept == PER_SENDER) and experiment.epoch == 1,

@@ -46,4 +46,5 @@ def bytes_of(experiment: Experiment) -> int:
     lists = (8 if memory else 3) * min(edges * (memory + 1), agents * agents)
     recorded = agents * min(experiment.record, experiment.horizon)
     tables = len(parts.given.rounds) * (parts.given.agents or 1) * arms + 2 * agents * parts.forgetting.window
-    return 8 * int(2 * rows * arms + lists + 14 * agents * arms + recorded + tables)
+    audited = agents * parts.byzantine * (2 * arms + 1) if parts.audits or parts.attack.careful else 0
+    return 8 * int(2 * rows * arms + audited + lists + 14 * agents * arms + recorded + tables)

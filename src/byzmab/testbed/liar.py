@@ -18,6 +18,7 @@ from byzmab.core.filters import FILTERS
 from byzmab.core.liars import checked_f
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Report
+from byzmab.engine.audit import Past, audit, be_careful
 from byzmab.node.host import Host
 from byzmab.node.wire import SignedReport
 from byzmab.simulation.parts import MOST
@@ -79,7 +80,7 @@ class AttackView:
         check_functions(attack.kind, attack.functions())
         self.plan = plan
         self.me = plan.agents.index(name)
-        self._attack = type(attack)
+        self._attack = attack
         agents, arms = len(plan.agents), len(plan.arms)
         self._rows = self._hand_out_rows()
         rows = agents + sum(sender < plan.byzantine for senders in plan.graph for sender in senders)
@@ -87,6 +88,7 @@ class AttackView:
         senders = np.array([sender for senders in plan.graph for sender in senders], np.int64)
         self._told = Report(np.zeros((rows, arms)), np.zeros((rows, arms)))
         self._lie = Report(np.zeros(arms), np.zeros(arms))
+        self._past = Past(np.zeros((rows, arms)), np.zeros((rows, arms)), np.zeros(rows, np.int64))
         self._params = np.array(attack.params, np.float64)
         self._scratch = np.zeros(attack.scratch_shape(agents, arms, plan.byzantine))
         self._rng, self._key = np.zeros(1, np.uint64), draws.key_of(plan.seed, 0, draws.ATTACK)
@@ -111,6 +113,29 @@ class AttackView:
             np.array([row for rows in self._rows for row in rows.values()], np.int64),
             self._told,
         )
+
+    def go_on_from(self, told: dict[tuple[str, str], tuple[Any, Any]], own: Report) -> None:
+        """Be careful about what was told before: under the former plan, and by this node while it was honest."""
+        agents, (arms, counts, averages) = self.plan.agents, own.as_rows()
+        tally = dict(zip(map(str, arms), zip(counts, averages, strict=True), strict=True))
+        pulls, means = np.array([tally.get(arm, (0.0, 0.0)) for arm in self.plan.arms]).T
+        for receiver, rows in enumerate(self._rows):
+            for sender, row in rows.items():
+                known = told.get((agents[sender], agents[receiver]))
+                if known is None and sender == self.me:
+                    known = pulls, pulls * means
+                if known is not None and sender < self.plan.byzantine:
+                    self._past.pulls[row], self._past.totals[row] = known
+
+    def told(self) -> dict[tuple[str, str], tuple[Any, Any]]:
+        """Counts and sums of rewards that careful liars told last, by the names of sender and receiver."""
+        agents = self.plan.agents
+        return {
+            (agents[sender], agents[receiver]): (self._past.pulls[row], self._past.totals[row])
+            for receiver, rows in enumerate(self._rows)
+            for sender, row in rows.items()
+            if sender < self.plan.byzantine and self._past.pulls[row].any()
+        }
 
     def _hand_out_rows(self) -> list[dict[int, int]]:
         """The row of each report, by receiver and sender: an agent's own if it is honest, one per lie otherwise."""
@@ -137,7 +162,7 @@ class AttackView:
     def make_up(self, time: int) -> None:
         """Make up what every liar tells everyone at a time."""
         world = self._world._replace(time=time)
-        attack, own = self._attack, (self._params, self._scratch, self._rng)
+        attack, own = type(self._attack), (self._params, self._scratch, self._rng)
         if not self._begun:
             self._rng[0] = self._key
             attack.start_run(world, *own)
@@ -150,9 +175,12 @@ class AttackView:
                 if sender < self.plan.byzantine:
                     self._rng[0] = draws.key_within(key, 1 + sender * len(self.plan.agents) + receiver)
                     attack.lie(world, sender, receiver, *own, self._lie)
+                    if self._attack.careful:
+                        be_careful(self._past, row, self._lie)
                     silent = ~((self._lie.pulls > 0.0) & np.isfinite(self._lie.means))
                     self._told.pulls[row] = np.where(silent, 0.0, self._lie.pulls)
                     self._told.means[row] = np.where(silent, 0.0, self._lie.means)
+                    audit(self._past, row, self._told.pulls[row], self._told.means[row])  # writes down what passes
 
     def look(self, told: Told) -> None:
         """Look at what agents tell; one that tells nothing is imagined with one's own pulls and the true means."""
@@ -189,7 +217,9 @@ class Liar:
         """What to tell a neighbour now."""
         if self._played != (host.epoch, host.seq):
             if self._path.stat().st_mtime_ns != self._stamp:
+                before = self._scene.told()
                 self._stamp, self._scene = self._stage()
+                self._scene.go_on_from(before, host.agent.report())
             self._scene.play(host)
             self._played = (host.epoch, host.seq)
         return self._scene.lie_to(neighbour)

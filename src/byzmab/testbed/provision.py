@@ -130,6 +130,8 @@ def _check(experiment: Experiment, options: Options) -> None:
     for name, allowed in ONLY.items():
         if getattr(experiment, name) != allowed:
             raise BadInput(f"{name} {getattr(experiment, name)!r} is not what nodes do; allowed: {allowed}")
+    if experiment.audit is False:
+        raise BadInput("audit false is not what nodes do; allowed: true, and equivocators keep, which expels nobody")
     if experiment.parts.tell.rounds > 1:
         raise BadInput(f"tell {experiment.tell!r} is not what nodes do; allowed: every, or growth:d with a share d")
     check_equivocators(options.equivocators)

@@ -19,6 +19,7 @@ class Fate(StrEnum):
     INCONSISTENT = "inconsistent"  # fails step A: too few pulls
     UNUSED = "unused"  # there were too few reports to use any, or the filter hears nobody
     SILENT = "silent"  # no pulls told
+    EXPELLED = "expelled"  # proven to lie before, and heard no more
     HEARD = "heard"  # the filter, a user's own, does not tell
 
 

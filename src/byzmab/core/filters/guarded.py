@@ -251,6 +251,7 @@ class Guarded(Filter):
     drops = staticmethod(drops)
     explain = staticmethod(explain)
     depends_on = CAPPED_COUNTS
+    audits = True
     bias: float = 0.6  # these three are measured, not derived
     caution: float = 2.5
     fade: float = 40.0

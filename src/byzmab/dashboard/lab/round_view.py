@@ -12,6 +12,7 @@ from byzmab.core.filters.fates import Fate
 from byzmab.core.liars import f_for
 from byzmab.core.policies.base import Policy
 from byzmab.core.report import Belief, Floats, Heard, Integers, Words
+from byzmab.engine.state import NetworkState
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
 
@@ -36,6 +37,7 @@ class RoundView(NamedTuple):
     true_means: Floats  # agents × arms: μ of each
     policy_keys: Words  # agents
     expected: Integers  # agents: how many neighbours should tell something
+    expelled: Any  # reports: whether it is from somebody whom the receiver has expelled, and so tells nothing
 
 
 def play_round(stage: Run) -> RoundView:
@@ -73,18 +75,32 @@ def play_round(stage: Run) -> RoundView:
         state["own_means"].copy(),
         state["policy_keys"],
         np.diff(starts) * int(state.record["expects"]),
+        _expelled(state, starts, state["inbox_senders"][: rows.size]),
     )
+
+
+def _expelled(state: NetworkState, starts: Integers, senders: Integers) -> Any:
+    """Which reports are from somebody whom their receiver has expelled."""
+    agents, liars = (int(state.record[name]) for name in ("agents", "byzantine"))
+    receivers = np.repeat(np.arange(agents), np.diff(starts)) * (1 - int(state.record["common_lies"]))
+    expelled = np.zeros(senders.size, bool)
+    if state.record["audits"]:
+        lies = senders < liars
+        expelled[lies] = state["expelled"][senders[lies] * agents + receivers[lies]] == 1
+    return expelled
 
 
 def f_of(experiment: Experiment, view: RoundView, agent: int) -> int:
     """How many liars an agent reckoned with in this round."""
-    return f_for(experiment.parts.f, int(view.starts[agent + 1] - view.starts[agent]))
+    expelled = view.expelled[view.starts[agent] : view.starts[agent + 1]]
+    return max(0, f_for(experiment.parts.f, expelled.size) - int(expelled.sum()))
 
 
 def fates_of(experiment: Experiment, view: RoundView, agent: int) -> list[list[Fate]]:
     """What became of every report that an agent heard: by arm, then by report."""
     parts, reports = experiment.parts, slice(view.starts[agent], view.starts[agent + 1])
-    return [
+    expelled = np.flatnonzero(view.expelled[reports])
+    columns = [
         parts.filter.fates(
             float(view.pulls[agent, arm]),
             float(view.means[agent, arm]),
@@ -93,10 +109,14 @@ def fates_of(experiment: Experiment, view: RoundView, agent: int) -> list[list[F
             f_of(experiment, view, agent),
             float(view.kappas[agent]),
             int(view.clock),
-            max(0, view.expected[agent] - int((view.told_pulls[reports, arm] > 0.0).sum())),
+            max(0, view.expected[agent] - expelled.size - int((view.told_pulls[reports, arm] > 0.0).sum())),
         )
         for arm in range(parts.arms)
     ]
+    for column in columns:
+        for report in expelled:
+            column[report] = Fate.EXPELLED
+    return columns
 
 
 def index_of(experiment: Experiment, view: RoundView, agent: int) -> Floats | None:

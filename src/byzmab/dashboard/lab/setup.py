@@ -12,7 +12,7 @@ from byzmab.simulation.assumptions import too_few_neighbours, too_many_liars
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.files import to_toml
 from byzmab.simulation.parts import PLUGINS
-from byzmab.simulation.settings import ABOUT, from_text, to_text
+from byzmab.simulation.settings import ABOUT, SWITCHES, from_text, to_text
 from byzmab.simulation.sizes import COMFORTABLE_BYTES, bytes_of
 from byzmab.testbed.provision import draw_graph
 
@@ -90,7 +90,8 @@ def command_of(experiment: Experiment) -> str:
     words = ["byzmab", "simulate"]
     for name, text in texts_of(experiment).items():
         flag = f"--{name.replace('_', '-')}"
-        words += [flag] if name == "time_varying" else [flag, text]
+        switch = flag if text == "true" else f"--no-{name}"  # time_varying, when it is told, is true
+        words += [switch] if name in SWITCHES else [flag, text]
     return shlex.join(words)
 
 

@@ -6,7 +6,7 @@ import { drawNetwork, edgesText, toggled } from "./network.js";
 const LABELS = {
   arms: "Means of the arms", agents: "Agents", byzantine: "Liars", f: "f", kappa: "kappa", graph: "Graph", time_varying: "Drawn anew in every round",
   attack: "Attack", filter: "Filter", policy: "Policy", horizon: "Horizon", runs: "Runs", memory: "Memory", subset: "Subset", epoch: "Epoch",
-  delay: "Delay", tell: "Tell", rewards: "Rewards", spread: "Spread", drift: "Drift", tally: "Tally", algorithm: "Algorithm", seed: "Seed", record: "Record",
+  delay: "Delay", tell: "Tell", audit: "Audit", rewards: "Rewards", spread: "Spread", drift: "Drift", tally: "Tally", algorithm: "Algorithm", seed: "Seed", record: "Record",
 };
 const GROUPS = [
   ["Arms and agents", ["arms wide", "agents third", "byzantine third", "f third"]],
@@ -15,7 +15,7 @@ const GROUPS = [
   ["What agents make of it", ["filter", "policy", "kappa wide"]],
   ["How long", ["horizon", "runs"]],
 ];
-const MORE = ["algorithm", "rewards", "spread", "drift", "tally", "memory", "subset", "epoch", "delay", "tell", "seed", "record"];
+const MORE = ["algorithm", "rewards", "spread", "drift", "tally", "memory", "subset", "epoch", "delay", "tell", "audit", "seed", "record"];
 const CHOICES = ["graph", "attack", "filter", "policy", "algorithm"]; // a name, and perhaps parameters behind a colon
 const NUMBERS = ["agents", "byzantine", "horizon", "runs", "memory", "subset", "epoch", "delay", "seed", "record"];
 
@@ -45,6 +45,7 @@ export class Form {
     let control;
     if (name === "time_varying") control = make("input", { id, type: "checkbox", "aria-describedby": described });
     else if (CHOICES.includes(name)) control = this.makeSelect(name, id, described);
+    else if (name === "audit") control = make("select", { id, "aria-describedby": described }, ...[["", "as the filter does"], ["true", "yes"], ["false", "no"]].map(([value, text]) => make("option", { value }, text)));
     else control = make("input", { id, autocomplete: "off", spellcheck: "false", "aria-describedby": described, placeholder: this.menu.usual[name], ...(NUMBERS.includes(name) ? { inputmode: "numeric" } : {}) });
     const parts = name === "time_varying" ? [control, label] : [label, control];
     const field = make("div", { class: `field ${width} ${name === "time_varying" ? "check" : ""}`, "data-setting": name }, ...parts);
@@ -87,7 +88,7 @@ export class Form {
 
   showParams(kind) {
     const { params, help } = this.controls[kind], entry = this.entry(kind);
-    params.hidden = !entry.parameters;
+    params.hidden = !entry.parameters && kind !== "attack"; // any attack can be careful
     params.placeholder = entry.example;
     help.textContent = [entry.about, entry.parameters].filter(Boolean).join(" ");
   }

@@ -158,7 +158,7 @@ function fillReports(step, arm) {
   const rows = [...step.heard].sort((one, other) => one.means[arm] - other.means[arm]).map((report) => {
     const fate = report.fates[arm];
     return make("tr", { class: report.lies ? "lies" : "" }, make("th", { scope: "row" }, `agent ${report.agent}${report.lies ? ", lies" : ""}${report.age ? ` (${report.age} rounds old)` : ""}`),
-      ...cells("td", fate === "silent" ? "–" : report.means[arm].toFixed(3), String(report.pulls[arm])), make("td", {}, make("span", { class: `fate ${fate}` }, fate)));
+      ...cells("td", ["silent", "expelled"].includes(fate) ? "–" : report.means[arm].toFixed(3), String(report.pulls[arm])), make("td", {}, make("span", { class: `fate ${fate}` }, fate)));
   });
   const own = make("tr", { class: "total" }, make("th", { scope: "row" }, "own"), ...cells("td", step.means[arm].toFixed(3), String(step.pulls[arm]), ""));
   by("reports-table").replaceChildren(make("thead", {}, make("tr", {}, ...cells("th", `on arm ${arm + 1}`, "mean", "pulls", "fate"))), make("tbody", {}, own, ...rows));

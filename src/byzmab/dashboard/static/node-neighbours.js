@@ -10,8 +10,7 @@ const LABELS = 14; // neighbours up to which there is room for names
 const EXPELLED = -1, SILENT = -0.5; // below the shares of what was kept, which are 0 to 1
 const refusedBefore = new Map();
 
-const OWN = { expelled: "var(--expelled)", refused: "var(--curve-3)" };
-const paint = (word) => OWN[word] ?? `var(--fate-${word})`;
+const paint = (word) => (word === "refused" ? "var(--curve-3)" : `var(--fate-${word})`);
 
 export function showLegend() {
   by("legend").replaceChildren(...WORDS.map((word) => make("li", {}, make("i", { style: `background: ${paint(word)}` }), word)));
@@ -102,7 +101,7 @@ export async function drawTrust(points) {
   const at = (point, name) => point.peers.find((peer) => peer.name === name);
   const z = names.map((name) => points.slice(1).map((point, index) => trust(at(points[index], name), at(point, name))));
   const told = (value) => (value === null ? "nothing" : value === EXPELLED ? "expelled" : value === SILENT ? "silent" : `${Math.round(100 * value)} % kept`);
-  const scale = [[0, colour("expelled")], [0.2, colour("expelled")], [0.2, colour("fate-silent")], [0.45, colour("fate-silent")], [0.45, colour("fate-trimmed")], [0.5, colour("fate-trimmed")], [0.7, colour("faint")], [0.72, colour("faint")], [1, colour("fate-kept")]];
+  const scale = [[0, colour("fate-expelled")], [0.2, colour("fate-expelled")], [0.2, colour("fate-silent")], [0.45, colour("fate-silent")], [0.45, colour("fate-trimmed")], [0.5, colour("fate-trimmed")], [0.7, colour("faint")], [0.72, colour("faint")], [1, colour("fate-kept")]];
   const height = 60 + 26 * names.length;
   box.style.height = `${height}px`;
   await draw(box, [{

@@ -7,7 +7,7 @@ export const FATES = ["kept", "trimmed", "implausible", "inconsistent", "unused"
 
 export function showLegend() {
   const words = { kept: "kept", trimmed: "trimmed", implausible: "implausible", inconsistent: "inconsistent", unused: "unused", silent: "silent or cut", expelled: "expelled" };
-  by("legend").replaceChildren(...FATES.map((fate) => make("li", {}, make("i", { style: `background: var(${fate === "expelled" ? "--expelled" : `--fate-${fate}`})` }), words[fate])));
+  by("legend").replaceChildren(...FATES.map((fate) => make("li", {}, make("i", { style: `background: var(--fate-${fate})` }), words[fate])));
 }
 
 // What became of the newest report of `teller` at `hearer`; "cut" where one of the two is not there.

@@ -59,7 +59,7 @@ export class Scene {
   // Draw one arm after the step `at` of `stages`.
   show(step, arm, stages, at) {
     const passed = stages.slice(0, at + 1), dropped = new Set(passed.flatMap((stage) => stage.drops)), shown = passed.some((stage) => stage.name === "estimate");
-    const told = step.heard.filter((report) => report.fates[arm] !== "silent"), left = told.filter((report) => !dropped.has(report.fates[arm]));
+    const told = step.heard.filter((report) => !["silent", "expelled"].includes(report.fates[arm])), left = told.filter((report) => !dropped.has(report.fates[arm]));
     const index = ["index", "choice"].includes(stages[at].name) ? indexOf(step)?.[arm] : undefined;
     const looked = [...left.map((report) => report.means[arm]), step.means[arm], step.true_means[arm], ...(shown ? [step.estimates[arm], step.everyone.estimates[arm]] : []), ...(index === undefined ? [] : [index])];
     const { low, high, x } = scaleOf(at ? looked : [0, 1, ...looked]);

@@ -50,9 +50,9 @@ export function captionOf(step, stage, arm) {
   const gone = (reports) => (reports.length ? ` Here: agent${reports.length > 1 ? "s" : ""} ${names(reports)}.` : " Here: none.");
   switch (stage.name) {
     case "hear": {
-      const old = step.heard.filter((report) => report.age > 0).length, silent = dropped("silent").length;
+      const old = step.heard.filter((report) => report.age > 0).length, silent = dropped("silent").length, expelled = dropped("expelled");
       return `Agent ${step.agent}${step.lies ? ", a liar," : ""} hears ${plural(step.heard.length, "report")} on arm ${arm + 1}, beside its ${own}`
-        + `${old ? `; ${old} from earlier rounds` : ""}${silent ? `; ${silent} say nothing` : ""}. κ = ${step.kappa.toFixed(3)}, f = ${step.f}.`;
+        + `${old ? `; ${old} from earlier rounds` : ""}${silent ? `; ${silent} say nothing` : ""}${expelled.length ? `; ${names(expelled)} told what cannot be, and ${expelled.length > 1 ? "are" : "is"} heard no more` : ""}. κ = ${step.kappa.toFixed(3)}, f = ${step.f}.`;
     }
     case "consistency": return `Step A: a report counts if κ times its pulls is at least the ${own}.${gone(dropped("inconsistent"))}`;
     case "screening": return `What an honest agent could hardly have sent goes first.${gone(dropped("implausible"))}`;

@@ -1,0 +1,31 @@
+"""Audit: whether one report can follow another of the same agent.
+
+Tallies only grow. Between two reports an honest agent's count on an arm rises by some m ≥ 0, and the sum of its
+rewards, each in [0, 1], by something from 0 to m. Whoever tells anything else has given itself away, whatever the
+truth is.
+"""
+
+import math
+
+from byzmab.core.compiler import compiled
+
+ROUNDING = 1e-9  # of pulls · mean, per pull: what rounding can do
+
+
+def can_follow(pulls: float, total: float, past_pulls: float, past_total: float) -> bool:
+    """Whether an honest agent that told `past_pulls`, with rewards `past_total` in sum, can tell these afterwards."""
+    grown, moved, slack = pulls - past_pulls, total - past_total, ROUNDING * max(pulls, past_pulls)
+    return grown >= 0.0 and -slack <= moved <= grown + slack
+
+
+follows = compiled(can_follow)  # the same for compiled loops
+
+
+@compiled
+def nearest(pulls: float, mean: float, past_pulls: float, past_total: float) -> tuple[float, float]:
+    """The count and mean nearest to a lie that can follow what was told before; silence stays silence."""
+    if not (pulls > 0.0 and -math.inf < mean < math.inf):
+        return 0.0, 0.0
+    pulls = max(pulls, past_pulls)
+    total = min(max(pulls * mean, past_total), past_total + (pulls - past_pulls))
+    return pulls, total / pulls

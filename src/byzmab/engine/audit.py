@@ -1,0 +1,81 @@
+"""Audit: who tells what cannot follow what it told before is heard no more, by whom it was told so.
+
+Only lies are audited, as honest tallies pass by themselves. An expelled liar is one of the f, and the filter goes on
+with f − 1 for the rest, as a node does that holds proof of a lie. A *careful* liar tells what is nearest to its lie
+and passes.
+"""
+
+from typing import Any, NamedTuple
+
+from byzmab.core.audit import follows, nearest
+from byzmab.core.compiler import compiled
+from byzmab.core.liars import f_for
+from byzmab.core.report import Floats, Integers, Report
+from byzmab.engine.state import integers, table
+
+
+class Past(NamedTuple):
+    """What liars told before, a row for each liar and receiver: see `edge_of`."""
+
+    pulls: Floats
+    totals: Floats
+    expelled: Integers
+
+
+@compiled
+def past_of(state: Any) -> Past:
+    """The past of a state; of no use where nothing is audited and nobody careful."""
+    rows = state.byzantine * state.agents
+    return Past(
+        table(state.past_pulls, rows, state.arms),
+        table(state.past_totals, rows, state.arms),
+        integers(state.expelled, rows),
+    )
+
+
+@compiled
+def edge_of(state: Any, sender: int, receiver: int) -> int:
+    """The row of a liar and a receiver; the same for all receivers where they are told the same."""
+    return int(sender * state.agents + (0 if state.common_lies == 1 else receiver))
+
+
+@compiled
+def be_careful(past: Past, edge: int, lie: Report) -> None:
+    """Change a lie so that it can follow what was told before."""
+    for arm in range(lie.pulls.size):
+        lie.pulls[arm], lie.means[arm] = nearest(
+            lie.pulls[arm], lie.means[arm], past.pulls[edge, arm], past.totals[edge, arm]
+        )
+
+
+@compiled
+def audit(past: Past, edge: int, pulls: Floats, means: Floats) -> bool:
+    """Whether a report, as it was told, can follow the one before, and if so write it down; silence on an arm can."""
+    for arm in range(pulls.size):
+        if pulls[arm] > 0.0:
+            total = pulls[arm] * means[arm]
+            if not follows(pulls[arm], total, past.pulls[edge, arm], past.totals[edge, arm]):
+                return False
+            past.pulls[edge, arm], past.totals[edge, arm] = pulls[arm], total
+    return True
+
+
+@compiled
+def expelled_by(state: Any, receiver: int) -> int:
+    """How many of those in an agent's inbox it has expelled."""
+    if state.audits == 0:
+        return 0
+    expelled, count = past_of(state).expelled, 0
+    starts = integers(state.inbox_starts, state.agents + 1)
+    senders = integers(state.inbox_senders, state.inbox_capacity)
+    for entry in range(starts[receiver], starts[receiver + 1]):
+        if senders[entry] >= state.byzantine:
+            break  # senders ascend
+        count += expelled[edge_of(state, senders[entry], receiver)]
+    return count
+
+
+@compiled
+def f_left(state: Any, heard: int, expelled: int) -> int:
+    """How many liars an agent still reckons with among those it heard, the expelled included in their number."""
+    return max(0, f_for(state.f, heard) - expelled)
