@@ -18,7 +18,7 @@ from byzmab.node.evidence import Lie
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
 from byzmab.testbed.network import Network
-from byzmab.testbed.provision import Options, draw_graph, free_base, provision
+from byzmab.testbed.provision import Options, claim_ports, draw_graph, provision
 from byzmab.testbed.traffic import RewardStream, Traffic
 
 SOON = 15.0  # seconds; processes share slow cores
@@ -189,9 +189,9 @@ def processes_of(directory):
 
 
 def test_the_command_plays_for_a_while_and_sums_up(tmp_path):
-    base = free_base(4)
-    with run_command(
-        "--agents", 4, "--byzantine", 1, "--f", 1, "--attack", "extreme", "--traffic", 20, "--base-port", base,
+    base, claim = claim_ports(4)
+    with claim, run_command(
+        "--agents", 4, "--byzantine", 1, "--f", 1, "--attack", "extreme", "--traffic", 20, "--base-port", base, "--page-port", 0,
         "--duration", 15, "--data", tmp_path / "net", "--json", "--equivocators", "expel",
     ) as process:  # fmt: skip
         out, said = process.communicate(timeout=120)
@@ -302,6 +302,24 @@ def test_a_directory_with_something_in_it_is_left_alone(tmp_path):
     with pytest.raises(BadInput, match="is not empty"):
         provision(Experiment(), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["letter"]
+
+
+def test_two_testbeds_that_start_at_once_have_ports_of_their_own(tmp_path):
+    """Though no node listens yet; whoever ends gives them back."""
+    one, other = (Network(Experiment(agents=4, byzantine=1), tmp_path / name) for name in ("one", "other"))
+    ports = [{member.port for member in network.members} for network in (one, other)]
+    assert ports[0].isdisjoint(ports[1])
+    for network in (one, other):
+        network.stop()
+        assert network.deployment.claim.fileno() == -1
+
+
+def test_a_node_of_another_testbed_is_not_taken_for_ones_own(tmp_path, monkeypatch):
+    monkeypatch.setattr("byzmab.testbed.network.START", 5.0)
+    with Network(Experiment(agents=2, byzantine=0), tmp_path / "one") as one:
+        options = Options(base_port=one.members[0].port - 1)
+        with pytest.raises(BadInput, match="agent-1 did not start"):
+            Network(Experiment(agents=2, byzantine=0), tmp_path / "other", options).start()
 
 
 @pytest.mark.parametrize("graph", ["complete", "erdos-renyi:0.6", "two-case:4-5", "firms", "ring:4"])

@@ -74,6 +74,8 @@ class Network:
         for process in self._processes.values():
             process.stop(end - time.monotonic())
         self._processes.clear()
+        if self.deployment.claim is not None:
+            self.deployment.claim.close()
 
     def member(self, number: int) -> Member:
         """The agent of a number, or BadInput."""
@@ -207,9 +209,12 @@ class Network:
 
 
 def _is_ready(member: Member) -> bool:
+    """Whether a node answers at the agent's port, and it is that agent's: not one of another testbed."""
     try:
-        return httpx.get(f"{member.url}/readyz", timeout=2.0, trust_env=False, verify=False).status_code == 200
-    except httpx.TransportError:
+        with httpx.Client(base_url=member.url, timeout=2.0, trust_env=False, verify=False) as client:
+            state = client.get("/v1/state") if client.get("/readyz").status_code == 200 else None
+        return state is not None and state.json().get("key") == member.key
+    except (httpx.TransportError, ValueError):
         return False
 
 

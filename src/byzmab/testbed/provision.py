@@ -2,6 +2,7 @@
 
 import math
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, cast, get_args
@@ -60,6 +61,7 @@ class Member(NamedTuple):
     lies: bool
     port: int  # of HTTP
     directory: Path
+    key: str  # public
 
     @property
     def url(self) -> str:
@@ -81,6 +83,7 @@ class Deployment(NamedTuple):
     plan: AttackPlan  # also holds the true means, the graph and the names
     policy: str
     directory: Path
+    claim: socket.socket | None  # see claim_ports; None where the ports were chosen by the user
 
 
 def provision(experiment: Experiment, directory: Path, options: Options = Options()) -> Deployment:  # noqa: B008 (a constant)
@@ -90,10 +93,11 @@ def provision(experiment: Experiment, directory: Path, options: Options = Option
     """
     parts, settings = experiment.parts, experiment.settings()
     _check(experiment, options)
-    base = free_base(parts.agents) if options.base_port is None else options.base_port
     _make_empty(directory)
+    base, claim = claim_ports(parts.agents) if options.base_port is None else (options.base_port, None)
+    keys = [Key.generate() for _ in range(parts.agents)]
     members = tuple(
-        Member(i + 1, f"agent-{i + 1}", i < experiment.parts.byzantine, base + i + 1, directory / f"agent-{i + 1}")
+        Member(i + 1, f"agent-{i + 1}", i < parts.byzantine, base + i + 1, directory / f"agent-{i + 1}", keys[i].public)
         for i in range(parts.agents)
     )
     plan = AttackPlan(
@@ -108,8 +112,8 @@ def provision(experiment: Experiment, directory: Path, options: Options = Option
         filter=settings["filter"],
         seed=experiment.seed,
     )
-    deployment = Deployment(experiment, options, members, plan, settings["policy"], directory)
-    _write(deployment, base + parts.agents)
+    deployment = Deployment(experiment, options, members, plan, settings["policy"], directory, claim)
+    _write(deployment, keys, base + parts.agents)
     return deployment
 
 
@@ -170,22 +174,26 @@ def draw_graph(graph: Graph, agents: int, byzantine: int, seed: int) -> tuple[tu
     return tuple(listed)
 
 
-def free_base(agents: int) -> int:
-    """The first base after which all ports of a testbed are free."""
+def claim_ports(agents: int) -> tuple[int, socket.socket]:
+    """The first base after which all ports of a testbed are free, and a socket that listens on the base itself.
+
+    While it does, no testbed that starts meanwhile takes the same ports, though no node listens on them yet.
+    """
     step = 50 * math.ceil((2 * agents + 1) / 50)
     for base in range(FIRST_PORT, LAST_PORT - step, step):
-        if all(_is_free(base + offset) for offset in range(1, 2 * agents + 1)):
-            return base
+        with suppress(OSError):
+            claim = socket.create_server((HOST, base))
+            if all(_is_free(base + offset) for offset in range(1, 2 * agents + 1)):
+                return base, claim
+            claim.close()
     raise BadInput(f"there are no {2 * agents} free ports from {FIRST_PORT} on; allowed: a base port of your own")
 
 
 def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            return False
+    try:
+        socket.create_server((HOST, port)).close()
+    except OSError:
+        return False
     return True
 
 
@@ -199,9 +207,9 @@ def _make_empty(directory: Path) -> None:
         raise BadInput(f"directory {str(directory)!r} is not empty; allowed: a new or an empty one")
 
 
-def _write(deployment: Deployment, base_of_links: int) -> None:
+def _write(deployment: Deployment, keys: list[Key], base_of_links: int) -> None:
     plan, members = deployment.plan, deployment.members
-    authority, keys = Authority(), [Key.generate() for _ in members]
+    authority = Authority()
     for member, key in zip(members, keys, strict=True):
         member.directory.mkdir()
         key.save(member.directory / KEY)
