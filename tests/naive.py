@@ -371,14 +371,15 @@ class Liars:
         rng = Stream(fold(fold(self.key, self.t), 1 + liar * self.N + i))
         return [self.on_arm(liar, i, k, rng) for k in range(self.M)]
 
-    def careful_lie(self, liar, i, past):
+    def careful_lie(self, liar, i, past, expected):
         """The lie nearest to what `liar` would like to tell that can follow what it told agent i before."""
         told = []
         for k, (n, x) in enumerate(self.lie(liar, i)):
             n_past, total_past = past[k]
             m = max(n, n_past)
             total = min(max(m * x, total_past), total_past + (m - n_past))
-            told.append((m, total / m) if n > 0 and math.isfinite(x) else (0, 0.0))
+            nothing = (0, 0.0) if not expected else (n_past, total_past / n_past) if n_past > 0 else (1, 0.5)
+            told.append((m, total / m) if n > 0 and math.isfinite(x) else nothing)
         return told
 
     def on_arm(self, liar, i, k, rng):
@@ -662,6 +663,7 @@ def play(experiment, run):
                     kappas,
                     keys,
                     [means[t + 1][number] for number in order],
+                    expected,
                 )
                 told_so_far = [before + now for before, now in zip(told_so_far, counts, strict=True)]
             arms = []
@@ -716,17 +718,19 @@ def arms_told(tell, sent, before, after):
     return sum(new != old for new, old in zip(after[1], before[1] or [(0, 0.0)] * len(after[1]), strict=True))
 
 
-def audit(report, past):
+def audit(report, past, expected):
     """Counts and sums of rewards after a report, by arm; None if no honest agent can tell it after what was before."""
     after, slack = [], 1e-9
     for (n, x), (n_past, total) in zip(report, past, strict=True):
         if n > 0 and not (n >= n_past and -slack * n <= n * x - total <= n - n_past + slack * n):
             return None
+        if n <= 0 and expected:
+            return None
         after.append((n, n * x) if n > 0 else (n_past, total))
     return after
 
 
-def hear(experiment, run, t, sent, world, remembered, kept, tracks, liars, kappas, keys, mu):
+def hear(experiment, run, t, sent, world, remembered, kept, tracks, liars, kappas, keys, mu, expected):
     """Everybody hears, in round t, what its neighbours sent at time `sent`; return messages and arms told in them."""
     n, x, n_before = world
     N, B, order = experiment.parts.agents, number_of_liars(experiment), order_of(experiment)
@@ -767,9 +771,9 @@ def hear(experiment, run, t, sent, world, remembered, kept, tracks, liars, kappa
                 continue
             past = tracks.get((i, j), [(0, 0.0)] * experiment.parts.arms)
             if past is not None:
-                tell(i, j, liars.careful_lie(j, i, past) if liars.careful else liars.lie(j, i))
+                tell(i, j, liars.careful_lie(j, i, past, expected) if liars.careful else liars.lie(j, i))
                 if experiment.parts.audits or liars.careful:
-                    tracks[i, j] = audit(remembered[i][j][1], past)
+                    tracks[i, j] = audit(remembered[i][j][1], past, expected)
             if tracks.get((i, j), past) is None:
                 remembered[i][j] = t, [(0, 0.0)] * experiment.parts.arms
     return counts

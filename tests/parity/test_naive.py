@@ -61,6 +61,8 @@ def test_audits_expel_as_transcribed(settings):
         ("pooled", "crafted:0.5,1.25,-0.3,switch=60,careful=1"),
         ("screened", "constant:careful=1"),
         ("guarded", "crafted:best=3.6,second=2.1,errors=2,share=0.5,isolate=2,switch=70"),
+        ("guarded", "crafted:second_count=0,share=0.5,spared_count=1,switch=60"),
+        ("guarded", "crafted:second_count=0,share=0.5,spared_count=0,switch=60,careful=1"),
     ):
         assert_same_choices(Experiment(filter=filter, attack=attack, audit=True, **{**SMALL, **settings}))
 

@@ -39,10 +39,12 @@ def test_whatever_an_honest_agent_tells_can_follow_what_it_told_before(rewarded)
 @given(counts, shares, some.floats(0.0, 1e12), some.floats(-1e6, 1e6))
 def test_the_nearest_lie_passes_and_what_passes_already_stays(past, share, pulls, mean):
     told = float(past), past * share
-    count, lie = nearest(pulls, mean, *told)
+    count, lie = nearest(pulls, mean, *told, False)
     if pulls <= 0.0:
         assert (count, lie) == (0.0, 0.0)
+        assert nearest(pulls, mean, *told, True) == (told[0], told[1] / told[0]), "no news"
         return
+    assert nearest(pulls, mean, *told, True) == (count, lie)
     assert can_follow(count, count * lie, *told)
     assert 0.0 <= lie <= 1.0 + 1e-9
     if can_follow(pulls, pulls * mean, *told):
@@ -55,15 +57,30 @@ def test_counts_that_fall_and_rewards_that_jump_cannot_follow(fall):
     assert not follows(*fall, 10.0, 5.0)
 
 
-@pytest.mark.parametrize("attack", ["alie", "mimic", "gaussian", "constant", "adaptive"])
+@pytest.mark.parametrize("attack", ["alie", "mimic", "gaussian", "constant", "adaptive", "starve"])
 def test_who_gives_itself_away_is_expelled_by_all_who_hear_it(attack):
     """Then the others go on with f = 0, as if there had never been a liar that they heard."""
     who = expelled(SMALL.but(attack=attack))
     assert who.sum() == 2 * 7, "nobody hears itself"
     assert not expelled(SMALL.but(attack="none")).any()
-    silent = simulate(SMALL.but(attack="starve", horizon=2_000, runs=20)).network_regret[:, -1].mean()
-    caught = simulate(SMALL.but(attack=attack, horizon=2_000, runs=20)).network_regret[:, -1].mean()
-    assert caught == pytest.approx(silent, rel=0.25), "silence is counted against f, too"
+    unheard = SMALL.but(attack="none", agents=6, byzantine=0, f=0, horizon=2_000, runs=20)
+    caught = SMALL.but(attack=attack, horizon=2_000, runs=20)
+    regrets = [simulate(experiment).network_regret[:, -1].mean() for experiment in (caught, unheard)]
+    assert regrets[0] == pytest.approx(regrets[1], rel=0.25)
+
+
+@pytest.mark.parametrize("settings", [{}, {"tell": "every:4"}, {"agents": 60, "horizon": 40}], ids=str)
+def test_who_leaves_out_an_arm_is_expelled_where_no_report_is_lost(settings):
+    """By those it was silent to, in the first round in which it was; a liar cannot lower f now and raise it later."""
+    split = SMALL.but(attack="crafted:second_count=0,share=0.5,switch=20", **settings)
+    others = split.agents - 1  # who hear a liar
+    assert 0 < expelled(split.but(horizon=5)).sum() < 2 * others
+    assert expelled(split.but(horizon=30)).sum() == 2 * others
+
+
+@pytest.mark.parametrize("settings", [{"graph": "erdos-renyi:0.6", "time_varying": True}, {"subset": 4}], ids=str)
+def test_silence_gives_nobody_away_where_nobody_is_expected(settings):
+    assert not expelled(SMALL.but(attack="starve", audit=True, **settings)).any()
 
 
 @pytest.mark.parametrize("attack", ATTACKS.entries)

@@ -1,8 +1,8 @@
 """Audit: who tells what cannot follow what it told before is heard no more, by whom it was told so.
 
-Only lies are audited, as honest tallies pass by themselves. An expelled liar is one of the f, and the filter goes on
-with f − 1 for the rest, as a node does that holds proof of a lie. A *careful* liar tells what is nearest to its lie
-and passes.
+On graphs that stay as they are that includes whoever leaves out an arm. Only lies are audited, as honest tallies pass
+by themselves. An expelled liar is one of the f, and the filter goes on with f − 1 for the rest, as a node does that
+holds proof of a lie. A *careful* liar tells what is nearest to its lie and passes.
 """
 
 from typing import Any, NamedTuple
@@ -40,23 +40,28 @@ def edge_of(state: Any, sender: int, receiver: int) -> int:
 
 
 @compiled
-def be_careful(past: Past, edge: int, lie: Report) -> None:
-    """Change a lie so that it can follow what was told before."""
+def be_careful(past: Past, edge: int, lie: Report, expected: bool) -> None:
+    """Change a lie so that it can follow what was told before, and is not silent where something is expected."""
     for arm in range(lie.pulls.size):
         lie.pulls[arm], lie.means[arm] = nearest(
-            lie.pulls[arm], lie.means[arm], past.pulls[edge, arm], past.totals[edge, arm]
+            lie.pulls[arm], lie.means[arm], past.pulls[edge, arm], past.totals[edge, arm], expected
         )
 
 
 @compiled
-def audit(past: Past, edge: int, pulls: Floats, means: Floats) -> bool:
-    """Whether a report, as it was told, can follow the one before, and if so write it down; silence on an arm can."""
+def audit(past: Past, edge: int, pulls: Floats, means: Floats, expected: bool) -> bool:
+    """Whether a report, as it was told, can follow the one before, and if so write it down.
+
+    Silence on an arm can, unless something is expected.
+    """
     for arm in range(pulls.size):
         if pulls[arm] > 0.0:
             total = pulls[arm] * means[arm]
             if not follows(pulls[arm], total, past.pulls[edge, arm], past.totals[edge, arm]):
                 return False
             past.pulls[edge, arm], past.totals[edge, arm] = pulls[arm], total
+        elif expected:
+            return False
     return True
 
 

@@ -147,13 +147,13 @@ def lie_all(state: Any) -> None:
             rng[0] = fold(key, 1 + sender * agents + receiver)
             lie(world, sender, receiver, params, scratch, rng, Report(pulls, means, ()))
             if state.careful == 1:
-                be_careful(past, edge, Report(pulls, means, ()))
+                be_careful(past, edge, Report(pulls, means, ()), state.expects == 1)
             if state.kept != NOT_KEPT:
                 take(state, row, pulls, means, 0, arms, hearers[sender] if common else 1)
             else:
                 own_pulls, kappa = world.pulls[receiver], world.kappas[receiver]
                 dirty[row] = tell(pulls, means, told_pulls, told_means, own_pulls, kappa, state.depends_on)
-            if state.audits + state.careful > 0 and not audit(past, edge, told_pulls, told_means):
+            if state.audits + state.careful > 0 and not audit(past, edge, told_pulls, told_means, state.expects == 1):
                 past.expelled[edge] = 1
                 dirty[row] = be_silent(told_pulls, ALL_BITS)  # with f, beliefs of all arms change
 

@@ -18,7 +18,7 @@ from byzmab.sweep.store import ResultStore
 
 FRESH = 1  # added to the seed of the search: other streams, without any draw in common
 FOUND, ALONE = "found", "solo"
-UNNOTICED = ("none", "starve")  # attacks in which an audit finds nothing
+UNNOTICED = ("none",)  # attacks in which an audit finds nothing
 
 Progress = Callable[[int, int, str], None]
 

@@ -75,7 +75,8 @@ def in_words(attack: Attack, experiment: Experiment) -> list[str]:
         said.append(f"Where {fewer} are consistent on an arm other than the best, it is silent there.")
     if attack.careful:
         said.append(
-            "It tells nothing that an audit notices: where this cannot follow what it told before, what is nearest."
+            "It tells nothing that an audit notices: where this cannot follow what it told before, what is nearest, "
+            "and instead of silence, where that is noticed, no news."
         )
     return said + _shares(attack, experiment, teller) + _pause(attack, experiment, teller)
 

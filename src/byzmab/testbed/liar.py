@@ -23,6 +23,7 @@ from byzmab.node.host import Host
 from byzmab.node.wire import SignedReport
 from byzmab.simulation.parts import MOST
 
+EXPECTED = False  # whether silence gives a liar away: not among nodes, whose reports may be lost
 Told = dict[str, tuple[Sequence[Any], Sequence[float], Sequence[float]]]  # by an agent's name: arms, pulls, means
 
 
@@ -176,11 +177,12 @@ class AttackView:
                     self._rng[0] = draws.key_within(key, 1 + sender * len(self.plan.agents) + receiver)
                     attack.lie(world, sender, receiver, *own, self._lie)
                     if self._attack.careful:
-                        be_careful(self._past, row, self._lie)
+                        be_careful(self._past, row, self._lie, EXPECTED)
                     silent = ~((self._lie.pulls > 0.0) & np.isfinite(self._lie.means))
                     self._told.pulls[row] = np.where(silent, 0.0, self._lie.pulls)
                     self._told.means[row] = np.where(silent, 0.0, self._lie.means)
-                    audit(self._past, row, self._told.pulls[row], self._told.means[row])  # writes down what passes
+                    told = self._told.pulls[row], self._told.means[row]
+                    audit(self._past, row, *told, EXPECTED)  # writes down what passes
 
     def look(self, told: Told) -> None:
         """Look at what agents tell; one that tells nothing is imagined with one's own pulls and the true means."""
