@@ -3,6 +3,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+# of the tests: as many as cores; with more, networks of nodes wait too long for each other
+WORKERS ?= 2
 CHECKED := "outside_its_arrays or keeps_its_contract or keep_the_contract or every_policy or every_graph"
 
 .PHONY: run reproduce test test-long quick boundscheck soak lowest pythons dist check bench docs clean chromium
@@ -21,7 +23,7 @@ reproduce: $(READY)
 	$(BIN)/byzmab reproduce all --runs 200 --out out-200
 
 test: $(READY) chromium boundscheck
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 # all tests that start no process and no browser, one case in eight of those with many
 quick: $(READY)
@@ -39,10 +41,11 @@ FAULTS ?=
 soak: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m soak --time $(SOAK) $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults $(FAULTS))
 
-# tests with larger numbers: a hundred kills, a hundred thousand broken frames, a million events, every filter × policy
+# tests with larger numbers: a hundred kills, a hundred thousand broken frames, a million events, every filter × policy, a hundred runs
 test-long: $(READY)
-	BYZMAB_KILLS=100 BYZMAB_FRAMES=100000 BYZMAB_EVENTS=1000000 BYZMAB_PAIRS=all $(BIN)/python -m pytest \
-		tests/node/test_crash.py tests/node/test_host.py tests/node/test_backlog.py tests/parity/test_agents.py
+	BYZMAB_KILLS=100 BYZMAB_FRAMES=100000 BYZMAB_EVENTS=1000000 BYZMAB_PAIRS=all BYZMAB_RUNS=100 $(BIN)/python -m pytest \
+		tests/node/test_crash.py tests/node/test_host.py tests/node/test_backlog.py tests/parity/test_agents.py \
+		tests/simulation/test_simulate.py
 
 # the oldest dependencies that pyproject.toml allows: installed, and the tests without processes and browsers run with them
 lowest: $(READY)

@@ -36,6 +36,30 @@ def run_byzmab(arguments, cwd=None, environment=None, timeout=240, together=Fals
         return subprocess.CompletedProcess(arguments, process.exitcode, *(path.read_text() for path in streams))
 
 
+class Forked:
+    """A command that goes on, handled as `subprocess.Popen` is; what it prints goes to the end of a file."""
+
+    def __init__(self, arguments, log):
+        around = str(Path.cwd()), dict(os.environ)
+        self._process = FORKED.Process(
+            target=_run, args=(list(map(str, arguments)), *around, str(log), str(log)), daemon=True
+        )
+        self._process.start()
+        self.pid = self._process.pid
+
+    def poll(self):
+        return self._process.exitcode
+
+    def wait(self, timeout=None):
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired(self._process.name, timeout)
+        return self._process.exitcode
+
+    def kill(self):
+        self._process.kill()
+
+
 def _run(arguments, cwd, environment, out, err):
     """What the forked process does."""
     from byzmab.cli.main import main

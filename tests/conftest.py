@@ -17,7 +17,12 @@ sys.path.insert(0, str(Path(__file__).parent))  # naive.py is imported by name
 settings.register_profile("byzmab", deadline=None, derandomize=True)
 settings.load_profile("byzmab")
 
-STARTED: list[subprocess.Popen] = []  # the processes that the running test has started
+STARTED = []  # the processes, of Popen or Forked, that the running test has started
+# What is compiled where it is imported, in the order in which one part needs the other; those in a row at the same time.
+COMPILED = (
+    ("byzmab.engine.round", "byzmab.testbed.warm, byzmab.contexts.pull"),
+    ("byzmab.contexts.round", "byzmab.engine.widths"),
+)
 MANY_CASES, ONE_IN = 6, 8  # with --sample, a test with more cases than this plays one in so many
 
 
@@ -39,6 +44,17 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if item not in left_out]
 
 
+def pytest_sessionstart(session):
+    """Compile once what all workers import, each core its part: otherwise each of them compiles everything."""
+    if hasattr(session.config, "workerinput") or not getattr(session.config.option, "numprocesses", None):
+        return
+    for stage in COMPILED:
+        commands = [[sys.executable, "-c", f"import {modules}"] for modules in stage]
+        started = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for command in commands]
+        for process in started:
+            process.wait()  # what cannot be imported is told of where tests import it
+
+
 def pytest_configure():
     """Let Control-C reach what tests start: a shell that puts us into the background lets us ignore it, and them."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -47,14 +63,18 @@ def pytest_configure():
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call():
     """Note which processes a test starts itself, apart from those of its fixtures."""
-    start = subprocess.Popen.__init__
+    from command import Forked
 
-    def note(self, *arguments, **settings):
-        start(self, *arguments, **settings)
-        STARTED.append(self)
+    def noting(start):
+        def note(self, *arguments, **settings):
+            start(self, *arguments, **settings)
+            STARTED.append(self)
+
+        return note
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(subprocess.Popen, "__init__", note)
+        for kind in (subprocess.Popen, Forked):
+            patch.setattr(kind, "__init__", noting(kind.__init__))
         return (yield)
 
 
@@ -90,9 +110,9 @@ def no_processes(request):
         yield
 
 
-@pytest.fixture
-def browser(request):
-    """Debian's chromium, without a screen."""
+@pytest.fixture(scope="module")
+def chromium(request):
+    """Debian's chromium, without a screen, for the tests of a module."""
     if request.config.getoption("--quick"):
         pytest.skip("starts a browser")
     from playwright.sync_api import sync_playwright
@@ -105,3 +125,11 @@ def browser(request):
         browser = playwright.chromium.launch(executable_path=chromium, args=[*quiet, *sandbox])
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def browser(chromium):
+    """The same for one test: pages share nothing with those of other tests, and are closed in the end."""
+    yield chromium
+    for context in chromium.contexts:
+        context.close()

@@ -12,6 +12,8 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
+from command import Forked
+
 from byzmab.node.clock import Clock
 from byzmab.node.config import Config, Http, Links, Neighbour, write_config
 from byzmab.node.host import Host
@@ -108,6 +110,8 @@ def free_port():
 class Process:
     """A node as people run it: `byzmab node NODE.toml`, from a directory of its own."""
 
+    from_nothing = False  # whether it does its imports itself, for two seconds, or is forked from one that has done it
+
     def __init__(self, number, directory, neighbours=(), listen=(), http=None, **settings):
         self.directory = Path(directory) / f"process-{number}"
         self.directory.mkdir(parents=True)
@@ -134,6 +138,9 @@ class Process:
 
     def spawn(self):
         """Start it, and do not wait."""
+        if not self.from_nothing:
+            self.popen = Forked(["node", self.file], self.log)
+            return
         with self.log.open("ab") as log:
             self.popen = subprocess.Popen(self.command, stderr=log, stdout=log)
 

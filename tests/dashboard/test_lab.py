@@ -292,18 +292,18 @@ def test_the_lab_opens_on_a_story_whose_levers_play_it_again(open_lab):
 
 
 def test_the_story_waits_while_others_take_all_seats(browser, lab):
-    page, refused = browser.new_page(), []
+    page, seats = browser.new_page(), []
 
     def refuse(route):
-        if len(refused) == 2:
+        if seats:
             route.continue_()
             return
-        refused.append(route.request.url)
         route.fulfill(status=429, json={"detail": "3 experiments are being played already"})
 
     page.route("**/lab/run", refuse)
     page.goto(lab)
     expect(page.locator("#tale-status")).to_have_text("3 experiments are being played already")
+    seats.append("one is free again")
     expect(page.locator("#tale-build")).to_be_enabled()
     assert set(told(page)) == {"alone", "believing", "papers", "chosen"}
 

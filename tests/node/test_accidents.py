@@ -2,13 +2,12 @@
 
 import json
 import shutil
-import subprocess
 import sys
 import time
 import urllib.request
 
 import pytest
-from command import BYZMAB, byzmab
+from command import Forked, byzmab
 from live import NETWORK, Process, frame, free_port, key_of, neighbour_of
 
 from byzmab import Client
@@ -229,8 +228,7 @@ def test_a_twin_is_noticed_and_expels_nobody(village):
     config = read_config(village.victim.file)
     config.key, config.data, config.http.port = "node.key", "agent-1", free_port()
     write_config(config, twin / "node.toml")
-    with (twin / "log").open("wb") as log:
-        second = subprocess.Popen([*BYZMAB, "node", twin / "node.toml"], stderr=log)
+    second = Forked(["node", twin / "node.toml"], twin / "log")
     try:
         wait_for(lambda: any("another process has the key" in said for said in village.client.state().warnings))
         time.sleep(2)
@@ -336,7 +334,9 @@ def test_reward_deadlines_survive_a_step_of_the_wall_clock(tmp_path, monkeypatch
     step.write_text("0")
     (tmp_path / "sitecustomize.py").write_text(STEPPED.format(file=str(step)))
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{':'.join(sys.path)}")
-    node = Process(1, tmp_path, reward_wait=20.0, report_every=0.1).start()
+    node = Process(1, tmp_path, reward_wait=20.0, report_every=0.1)
+    node.from_nothing = True
+    node.start()
     with Client(node.url) as client:
         waiting = client.select().event_id
         step.write_text("86400")

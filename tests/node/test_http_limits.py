@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from command import run_byzmab
 from live import NETWORK, Process, frame, free_port, key_of, neighbour_of
 
 from byzmab import Client, NodeError
@@ -304,8 +305,11 @@ def test_a_token_changes_without_a_restart_and_a_bad_one_does_not(tmp_path):
 
 def start_fails(node, **options):
     """What a node that cannot start says: one sentence, exit code 2."""
-    command = [sys.executable, "-m", "byzmab.cli.main", "node", str(node.file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+    if options:
+        command = [sys.executable, "-m", "byzmab.cli.main", "node", str(node.file)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+    else:
+        done = run_byzmab(["node", node.file])
     assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
     return done.stderr.strip().splitlines()[-1]
 

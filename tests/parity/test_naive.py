@@ -35,7 +35,7 @@ def assert_same_choices(experiment, run=0):
 @pytest.mark.parametrize("attack", ATTACKS.entries)
 @pytest.mark.parametrize("filter", FILTERS.entries)
 def test_every_filter_meets_every_attack_as_transcribed(filter, attack):
-    assert_same_choices(Experiment(filter=filter, attack=attack, **SMALL))
+    assert_same_choices(Experiment(filter=filter, attack=attack, **{**SMALL, **SHORT}))
 
 
 @pytest.mark.parametrize(
@@ -54,23 +54,26 @@ def test_every_filter_meets_every_attack_as_transcribed(filter, attack):
     ids=str,
 )
 def test_audits_expel_as_transcribed(settings):
+    """Also attacks that switch, half-way."""
     for filter, attack in (
         ("guarded", "alie"),
         ("guarded", "alie:careful=1"),
         ("trimmed", "mimic"),
-        ("pooled", "crafted:0.5,1.25,-0.3,switch=60,careful=1"),
+        ("pooled", "crafted:0.5,1.25,-0.3,switch=40,careful=1"),
         ("screened", "constant:careful=1"),
-        ("guarded", "crafted:best=3.6,second=2.1,errors=2,share=0.5,isolate=2,switch=70"),
-        ("guarded", "crafted:second_count=0,share=0.5,spared_count=1,switch=60"),
-        ("guarded", "crafted:second_count=0,share=0.5,spared_count=0,switch=60,careful=1"),
+        ("guarded", "crafted:best=3.6,second=2.1,errors=2,share=0.5,isolate=2,switch=45"),
+        ("guarded", "crafted:second_count=0,share=0.5,spared_count=1,switch=40"),
+        ("guarded", "crafted:second_count=0,share=0.5,spared_count=0,switch=40,careful=1"),
     ):
-        assert_same_choices(Experiment(filter=filter, attack=attack, audit=True, **{**SMALL, **settings}))
+        assert_same_choices(
+            Experiment(filter=filter, attack=attack, audit=True, **{**SMALL, "horizon": 90, **settings})
+        )
 
 
 @pytest.mark.parametrize("policy", POLICIES.entries)
 @pytest.mark.parametrize("filter", ["trimmed", "screened", "guarded:proven=1"])
 def test_every_policy_chooses_as_transcribed(policy, filter):
-    assert_same_choices(Experiment(filter=filter, policy=policy, attack="extreme", **SMALL))
+    assert_same_choices(Experiment(filter=filter, policy=policy, attack="extreme", **{**SMALL, "horizon": 90}))
 
 
 @pytest.mark.parametrize("time_varying", [False, True])
@@ -90,7 +93,7 @@ def test_every_policy_chooses_as_transcribed(policy, filter):
 )
 def test_every_graph_is_heard_as_transcribed(graph, time_varying):
     for attack in ("gaussian", "adaptive"):
-        assert_same_choices(Experiment(graph=graph, time_varying=time_varying, attack=attack, **SMALL))
+        assert_same_choices(Experiment(graph=graph, time_varying=time_varying, attack=attack, **{**SMALL, **SHORT}))
 
 
 @pytest.mark.parametrize("graph", ["complete", "ring:4", "star:3", "star:5", "erdos-renyi:0.6", "two-case:3-4"])
@@ -182,7 +185,9 @@ def test_every_setting_is_played_as_transcribed(settings, shift):
 @pytest.mark.parametrize("tell", ["growth:0", "growth:0.1", "growth:0.7", "every:1", "every:4"])
 @pytest.mark.parametrize("attack", ATTACKS.entries)
 def test_every_way_of_telling_meets_every_attack_as_transcribed(tell, attack):
-    for filter in FILTERS.entries if tell == "growth:0.1" else ("trimmed", "guarded"):
+    """Every filter goes with every way of telling too; all three together do not."""
+    filters, number = list(FILTERS.entries), list(ATTACKS.entries).index(attack)
+    for filter in {"guarded", filters[(number + len(tell)) % len(filters)]}:
         assert_same_choices(Experiment(filter=filter, attack=attack, tell=tell, **{**SMALL, **SHORT}))
 
 
@@ -243,8 +248,8 @@ def test_growth_by_nothing_tells_as_much_as_everything_in_every_round():
     ids=str,
 )
 def test_crafted_lies_are_told_as_transcribed(attack, settings):
-    for filter in ("trimmed", "pooled"):
-        assert_same_choices(Experiment(filter=filter, attack=attack, **{**SMALL, "horizon": 90, **settings}))
+    filter = ("trimmed", "pooled")[(len(attack) + len(settings)) % 2]  # each with half of the settings
+    assert_same_choices(Experiment(filter=filter, attack=attack, **{**SMALL, "horizon": 90, **settings}))
 
 
 def test_many_arms_and_many_neighbours_are_played_as_transcribed():
@@ -252,4 +257,4 @@ def test_many_arms_and_many_neighbours_are_played_as_transcribed():
     experiment = Experiment(agents=36, byzantine=3, f=3, arms="random:70", horizon=10, attack="alie", filter="trimmed")
     assert_same_choices(experiment)
     assert_same_choices(experiment.but(filter="screened", policy="tuned"), run=3)
-    assert_same_choices(experiment.but(filter="guarded", f=6, arms="random:5", horizon=30), run=3)
+    assert_same_choices(experiment.but(filter="guarded", f=6, arms="random:5", horizon=15), run=3)

@@ -51,8 +51,10 @@ def test_every_filter_meets_every_attack_with_the_same_choices(filter, attack, g
 @pytest.mark.parametrize("tell", ["growth:0", "growth:0.1", "growth:0.6", "every:7"])
 @pytest.mark.parametrize("filter", DENSE)
 def test_what_is_told_now_and_then_leads_to_the_same_choices(filter, tell, graph):
-    for attack in ("constant", "adaptive", "alie"):
-        assert_same_choices(Experiment(filter=filter, attack=attack, graph=graph, tell=tell, **NETWORK))
+    attack = ("constant", "adaptive", "alie")[
+        (DENSE.index(filter) + len(tell) + len(graph)) % 3
+    ]  # all pairs, not all triples
+    assert_same_choices(Experiment(filter=filter, attack=attack, graph=graph, tell=tell, **NETWORK))
 
 
 @pytest.mark.parametrize(
@@ -83,8 +85,10 @@ def test_what_is_told_now_and_then_leads_to_the_same_choices(filter, tell, graph
 )
 @pytest.mark.parametrize("filter", DENSE)
 def test_every_setting_is_played_with_the_same_choices(filter, settings):
-    for attack, graph in (("adaptive", "complete"), ("gaussian", "erdos-renyi:0.95"), ("constant:0.2,0.9", "complete")):
-        assert_same_choices(Experiment(filter=filter, attack=attack, graph=graph, **{**NETWORK, **settings}))
+    """Every setting with every filter, and with every network; all three together only in part."""
+    networks = ("adaptive", "complete"), ("gaussian", "erdos-renyi:0.95"), ("constant:0.2,0.9", "complete")
+    attack, graph = networks[(DENSE.index(filter) + len(str(settings))) % 3]
+    assert_same_choices(Experiment(filter=filter, attack=attack, graph=graph, **{**NETWORK, **settings}))
 
 
 @pytest.mark.parametrize("policy", POLICIES.entries)
@@ -128,7 +132,7 @@ def test_any_fixed_graph_however_sparse_gives_the_same_choices(agents, byzantine
 
 @pytest.mark.parametrize("filter", DENSE)
 def test_a_network_that_is_dense_by_the_rule_plays_as_transcribed(filter):
-    experiment = Experiment(agents=60, byzantine=4, f=4, arms=(0.3, 0.7, 0.6), horizon=25, runs=1, filter=filter)
+    experiment = Experiment(agents=60, byzantine=4, f=4, arms=(0.3, 0.7, 0.6), horizon=12, runs=1, filter=filter)
     assert is_dense(experiment)
     played = Run(experiment, 0)
     expected, *_ = naive.play(experiment, 0)

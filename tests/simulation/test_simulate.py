@@ -1,5 +1,6 @@
 """Simulating: the same digits always, the right statistics, and the reference figures."""
 
+import os
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -176,6 +177,8 @@ def test_an_interruption_stops_every_worker():
         simulate(Experiment(runs=4, horizon=10**9), progress=interrupt)  # would play for hours otherwise
 
 
+RUNS = int(os.environ.get("BYZMAB_RUNS", "40"))
+
 # Per-agent regret at T = 10⁴ and its standard error, from an independent reference implementation.
 REFERENCE = {
     "solo": ({"filter": "solo"}, 230, 1),
@@ -194,7 +197,11 @@ REFERENCE = {
 @pytest.mark.filterwarnings("ignore:f = ")
 @pytest.mark.parametrize("name", REFERENCE)
 def test_the_reference_figures_come_out(name):
-    """A hundred runs, within three standard errors of the difference."""
+    """Forty runs, within three standard errors of the difference, which is below 4 % of being alone.
+
+    BYZMAB_RUNS=100 in `make test-long`.
+    """
     settings, expected, stderr = REFERENCE[name]
-    regret = simulate(Experiment(runs=100, **settings)).summary()["regret"]
-    assert abs(regret["mean"] - expected) < 3 * np.hypot(regret["stderr"], stderr)
+    regret = simulate(Experiment(runs=RUNS, **settings)).summary()["regret"]
+    error = np.hypot(regret["stderr"], stderr)
+    assert abs(regret["mean"] - expected) < 3 * error < 3 * 0.04 * 230

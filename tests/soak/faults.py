@@ -35,6 +35,8 @@ UNHURT = LinkFaults()
 class Node(Process):
     """A node whose clock can be set; it is back when it answers, ready or not."""
 
+    from_nothing = True
+
     def __init__(self, number, directory, **settings):
         super().__init__(number, directory, **settings)
         self.number = number
