@@ -10,9 +10,9 @@ from byzmab import Experiment, simulate
 RUNS = 100
 ROWS = {  # liars: their attacks
     0: ("none",),
-    1: ("none", "alie", "extreme", "starve"),
-    2: ("none", "alie", "extreme", "starve", "constant"),
-    3: ("none", "alie", "extreme", "starve"),
+    1: ("none", "alie:careful=1", "extreme", "starve", "starve:careful=1"),
+    2: ("none", "alie:careful=1", "extreme", "starve", "starve:careful=1"),
+    3: ("none", "alie:careful=1", "extreme", "starve", "starve:careful=1"),
 }
 
 
@@ -30,12 +30,12 @@ def regret(byzantine, attack, f):
 
 
 def main():
-    print(f"{'B':>2} {'attack':<9} {'f = B':>26} {'auto, f = 2':>26}")
+    print(f"{'B':>2} {'attack':<16} {'f = B':>26} {'auto, f = 2':>26}")
     for byzantine, attacks in ROWS.items():
         for attack in attacks:
             known = regret(byzantine, attack, byzantine)
             unknown = known if byzantine == 2 else regret(byzantine, attack, "auto")
-            print(f"{byzantine:2} {attack:<9} {known:>26} {unknown:>26}", flush=True)
+            print(f"{byzantine:2} {attack:<16} {known:>26} {unknown:>26}", flush=True)
 
 
 if __name__ == "__main__":

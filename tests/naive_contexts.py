@@ -101,26 +101,45 @@ def projected(arm, x, ridge):
     return n, round(min(max(Z0 + x @ arm.theta / (s * n), 0.0), 1.0) * 2**44) / 2**44
 
 
-def pairs(shares, own, heard, x, ridge):
+def centre(own, heard, rho, f):
+    """The centre of an arm, how much every report counts there, and the matrix of all together."""
+    theta, omega = own.theta, rho
+    for _ in range(2):
+        if f > 0:
+            r = [arm.b - arm.G @ theta for arm in heard]
+            errors = [rj @ arm.inverse @ rj for rj, arm in zip(r, heard, strict=True)]
+            expected = [np.trace(arm.G @ arm.inverse) / 4 for arm in heard]
+            omega = [
+                cap * (1.0 if error <= usual else math.sqrt(usual / error))
+                for cap, error, usual in zip(rho, errors, expected, strict=True)
+            ]
+        A = own.A + sum((w * arm.G for w, arm in zip(omega, heard, strict=True)), 0 * own.A)
+        b = own.b + sum((w * arm.b for w, arm in zip(omega, heard, strict=True)), 0 * own.b)
+        theta = np.linalg.solve(A, b)
+    return theta, omega, A
+
+
+def pairs(shares, own, heard, x, ridge, f):
     """One's own pair, those of the others, and the prior (pulls, pulls · mean)."""
-    base = Z0 + x @ own.theta
     if shares == "projection":
         prior = ridge / (x @ x)
         n, y = projected(own, x, ridge)
         others = [pair for pair in (projected(arm, x, ridge) for arm in heard) if pair[0] > 0]
         return (max(n, 1e-9), y), others, (prior, prior * Z0)
     rho = [min(1.0, 2 * np.trace(own.G @ own.inverse) / np.trace(arm.G @ own.inverse)) for arm in heard]
-    A = own.A + sum((r * arm.G for r, arm in zip(rho, heard, strict=True)), 0 * own.A)
+    theta, omega, A = centre(own, heard, rho, f)
+    base = Z0 + x @ theta
     v = np.linalg.solve(A, x)
     W, q = 1 / (x @ v), len(heard)
-    g = [r * (v @ (arm.b - arm.G @ own.theta)) for r, arm in zip(rho, heard, strict=True)]
+    g = [w * (v @ (arm.b - arm.G @ theta)) for w, arm in zip(omega, heard, strict=True)]
     if shares == "equal":
-        return (W / (q + 1), base), [(W / (q + 1), base + (q + 1) * gj) for gj in g], (0.0, 0.0)
-    n = [W**2 * r * (v @ arm.G @ v) for r, arm in zip(rho, heard, strict=True)]
+        share = v @ (own.b - own.A @ theta)
+        return (W / (q + 1), base + (q + 1) * share), [(W / (q + 1), base + (q + 1) * gj) for gj in g], (0.0, 0.0)
+    n = [W**2 * w * (v @ arm.G @ v) for w, arm in zip(omega, heard, strict=True)]
     mine = W**2 * (v @ own.G @ v)
     others = [(nj, base + gj * W / nj) for nj, gj in zip(n, g, strict=True) if nj > 1e-9]
-    ridge_pull = W * ridge * (v @ own.theta)
-    y = base + ridge_pull / mine if mine > 1e-9 else base
+    ridge_pull = W * ridge * (v @ theta)
+    y = base + v @ (own.b - own.G @ theta) * W / mine if mine > 1e-9 else base
     prior = W**2 * ridge * (v @ v)
     return (max(mine, 1e-9), y), others, (prior, prior * base - ridge_pull)
 
@@ -131,7 +150,7 @@ def belief(experiment, own, heard, x, f, kappa, t, expected):
     beliefs = []
     for k, mine in enumerate(own):
         told = [arms[k] for j, arms in heard.items() if j not in out and arms[k].n > 0]
-        (n, y), others, (prior, prior_total) = pairs(experiment.shares, mine, told, x, experiment.ridge)
+        (n, y), others, (prior, prior_total) = pairs(experiment.shares, mine, told, x, experiment.ridge, f - len(out))
         left = f - len(out)
         if experiment.filter in COUNT_SILENCE and expected:
             silent = len(heard) - len(out) - len(others)
@@ -364,7 +383,9 @@ def play(experiment, run):
         sent = t - experiment.delay
         if sent >= 0 and hears:
             liars.look(now, [seen[i] / sum(n[i]) for i in range(N)])
-            told_now = hear(experiment, run, t, sent, past[sent], remembered, kept, {}, liars, kappas, keys, None)
+            told_now = hear(
+                experiment, run, t, sent, past[sent], remembered, kept, {}, liars, kappas, keys, None, False
+            )
             counts = [before + more for before, more in zip(counts, told_now, strict=True)]
         arms, forecasts = [], []
         for i in range(N):

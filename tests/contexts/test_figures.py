@@ -36,5 +36,11 @@ def test_under_no_attack_is_it_above_being_alone(attack):
     assert more["mean"] <= 2.0 * more["stderr"]
 
 
+@pytest.mark.parametrize("attack", ["alie-at", "stealth-at", "inflate-at"])
+def test_nor_where_agents_see_different_contexts(attack):
+    more = describe(finals(attack=attack, contexts="leaning") - finals(filter="solo", contexts="leaning"))
+    assert more["mean"] <= 2.0 * more["stderr"]
+
+
 def test_adding_up_statistics_is_worse_than_being_alone_under_one_lie():
     assert finals(algorithm="lin-sum", attack="large").mean() > 4.0 * finals(filter="solo").mean()

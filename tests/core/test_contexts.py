@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from byzmab import BadInput
 from byzmab.core.contexts.believe import scratch_shapes
+from byzmab.core.contexts.centre import write_centre
 from byzmab.core.contexts.comparing import CAPS, compare
 from byzmab.core.contexts.decide import context_decision
 from byzmab.core.contexts.linear import solve
@@ -190,19 +191,20 @@ def test_with_nobody_trimmed_equal_shares_are_the_joint_ridge_estimate():
 
 @pytest.mark.parametrize("shares", ["equal", "information"])
 def test_shares_add_up_to_the_joint_answer(shares):
-    """Pairs and prior together weigh 1/(xᵀA⁻¹x), and their mean is the joint estimate; more pulls are capped."""
+    """Pairs and prior together weigh 1/(xᵀA⁻¹x), and their mean is the joint estimate, from whatever centre."""
     rng = np.random.default_rng(6)
     owns = [statistics(rng, pulls, arms=1)[0] for pulls in (10, 9, 400)]
     own, told, rows, x, v = owns[0][0], np.array(owns[1:]), np.arange(2, dtype=np.uint64), context(rng), np.empty(D)
     terms, out, left_out, factor = np.zeros((3, 2)), np.zeros((3, 2)), np.zeros(2), np.empty(D * D)
     compare(own, told, rows, 0, D, terms)
+    centre, weights = rng.normal(size=D), terms[CAPS]
     assert terms[CAPS, 0] == 1.0 > terms[CAPS, 1]  # the one with 400 pulls counts for twice oneself
     assert factorize_jointly(own, told, rows, 0, D, RIDGE, terms[CAPS], left_out, factor)
     solve(factor, x, v)
     if shares == "equal":
-        pair = equal_shares(own, told, rows, 0, x, v, terms[CAPS], left_out, out)
+        pair = equal_shares(own, told, rows, 0, x, v, RIDGE, centre, weights, left_out, out)
     else:
-        pair = information_shares(own, told, rows, 0, x, v, RIDGE, terms[CAPS], left_out, out)
+        pair = information_shares(own, told, rows, 0, x, v, RIDGE, centre, weights, left_out, out)
     weight = pair.pulls + out[0].sum() + pair.prior
     total = pair.pulls * pair.mean + out[0] @ out[1] + pair.prior_total
     A, b = RIDGE * np.eye(D) + gram_of(own, D).reshape(D, D), moment_of(own, D).copy()
@@ -211,6 +213,43 @@ def test_shares_add_up_to_the_joint_answer(shares):
         b += cap * moment_of(row, D)
     assert weight == pytest.approx(1.0 / (x @ np.linalg.solve(A, x)))
     assert total / weight == pytest.approx(0.5 + x @ np.linalg.solve(A, b))
+
+
+def centre_of(owns, f, lie=0.0):
+    """The centre and the weights of the first of some agents; to b of the last one a lie is added."""
+    own, told = owns[0][0], np.array(owns[1:])
+    told[-1, 0, 1 : 1 + D] += lie
+    hear(told[-1, 0], D, RIDGE)
+    count = len(told)
+    terms, weights, left_out, rows = np.zeros((3, count)), np.zeros(count), np.zeros(count), np.arange(count)
+    compare(own, told, rows.astype(np.uint64), 0, D, terms)
+    factor, centre = np.empty(D * D), np.empty(D)
+    args = own, told, rows.astype(np.uint64), 0, RIDGE, f, terms[CAPS], left_out, weights, factor, centre
+    write_centre(*args)
+    return centre, weights
+
+
+def test_the_centre_is_the_joint_estimate_where_no_liars_are_expected():
+    rng = np.random.default_rng(8)
+    owns = [statistics(rng, 40, arms=1)[0] for _ in range(5)]
+    centre, weights = centre_of(owns, f=0)
+    A, b = RIDGE * np.eye(D) + gram_of(owns[0][0], D).reshape(D, D), moment_of(owns[0][0], D).copy()
+    for weight, (row,) in zip(weights, owns[1:], strict=True):
+        A, b = A + weight * gram_of(row, D).reshape(D, D), b + weight * moment_of(row, D)
+    assert centre == pytest.approx(np.linalg.solve(A, b))
+
+
+def test_a_report_pulls_the_centre_no_harder_the_more_it_lies():
+    """Among five honest reports a lie in b is worth a bounded step, where the joint estimate follows it anywhere."""
+    rng = np.random.default_rng(8)
+    owns = [statistics(rng, 40, arms=1)[0] for _ in range(7)]
+    honest, _ = centre_of(owns, f=1)
+    for lie in (10.0, 1e3, 1e6):
+        centre, weights = centre_of(owns, f=1, lie=lie)
+        assert np.linalg.norm(centre - honest) < 0.2
+        assert weights[-1] < weights[:-1].min()
+    joint, _ = centre_of(owns, f=0, lie=1e3)
+    assert np.linalg.norm(joint - honest) > 1.0
 
 
 @pytest.mark.parametrize("shares", SHARES)

@@ -10,6 +10,7 @@ from byzmab.baselines.contexts.base import ContextBaseline, believe_combined
 from byzmab.contexts.tell import own_statistics, told_rows
 from byzmab.core.compiler import specialize
 from byzmab.core.contexts.believe import Inbox, Reading, Scratch, believe_at
+from byzmab.core.contexts.comparing import TERMS
 from byzmab.core.filters.base import Filter
 from byzmab.core.liars import f_for
 from byzmab.core.mistakes import check_functions
@@ -26,8 +27,8 @@ def believe_all_at(state: Any) -> None:
     starts, inbox_rows = words(state.inbox_starts, agents + 1), words(state.inbox_rows, state.inbox_capacity)
     contexts, kappas = table(state.contexts, agents, d), floats(state.kappas, agents)
     params, ridge = floats(state.filter_params, state.filter_params_size), floats(state.ridge, 1)[0]
-    stamps, factors = word_table(state.stamps, 2 * agents, arms), cube(state.factors, agents, arms, d * d)
-    terms, pairs = cube(state.terms, agents * arms, 3, state.max_inbox), table(state.pairs, 3, state.max_inbox)
+    stamps, factors = word_table(state.stamps, 2 * agents, arms), cube(state.factors, agents, arms, d * d + d)
+    terms, pairs = cube(state.terms, agents * arms, TERMS, state.max_inbox), table(state.pairs, 3, state.max_inbox)
     estimates, weights = table(state.estimates, agents, arms), table(state.weights, agents, arms)
     doubts, trials = table(state.doubts, agents, arms), table(state.trial, agents, 1 + arms)
     for agent in range(agents):

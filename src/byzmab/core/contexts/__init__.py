@@ -9,11 +9,12 @@ statistics of a ridge regression, and at x every report becomes a pair (pulls, m
                     `checked_context` refuse what is impossible; `row_of(n, b, G, ridge)` is the row that a report on
                     an arm becomes when it is heard; `triangle_of`, `matrix_of` make symmetric matrices small
 3. `comparing.py`   how reports compare with one's own statistics; vetting
-4. `shares.py`      reports become pairs at x: equal, information, projection
-5. `trial.py`       whether what is heard foretells one's own rewards better than oneself
-6. `believe.py`     `believe_at`: pairs → filter → belief, for all arms of one agent
-7. `decide.py`      `context_decision(filter, policy)` is the one compiled call of a live agent
-8. `decider.py`     keeps the arrays of that call; `agent.py` is what `byzmab.Agent(…, context=d)` gives; `pairs.py`
+4. `centre.py`      the centre from which reports are measured, and how much each counts
+5. `shares.py`      reports become pairs at x: equal, information, projection
+6. `trial.py`       whether what is heard foretells one's own rewards better than oneself
+7. `believe.py`     `believe_at`: pairs → filter → belief, for all arms of one agent
+8. `decide.py`      `context_decision(filter, policy)` is the one compiled call of a live agent
+9. `decider.py`     keeps the arrays of that call; `agent.py` is what `byzmab.Agent(…, context=d)` gives; `pairs.py`
                     tells people which pairs the reports became
 
 A live agent keeps `own` and, for reports heard, `told` (rows × arms × numbers) with a version number for every arm of

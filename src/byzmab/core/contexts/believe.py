@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from byzmab.core.compiler import compiled, compiled_noinline
-from byzmab.core.contexts.comparing import CAPS, compare, vet
+from byzmab.core.contexts.centre import write_centre
+from byzmab.core.contexts.comparing import CAPS, TERMS, WEIGHTS, compare, vet
 from byzmab.core.contexts.linear import between, dot, solve
 from byzmab.core.contexts.shares import (
     EQUAL,
     PROJECTION,
     OwnPair,
     equal_shares,
-    factorize_jointly,
     information_shares,
     projections,
 )
@@ -53,8 +53,8 @@ class Scratch(NamedTuple):
     """What is kept of an agent from decision to decision, so that nothing is solved twice; zeros at first."""
 
     stamps: Words  # 2 × arms
-    factors: Floats  # arms × d²: the factor of the joint matrix
-    terms: Floats  # arms × 3 × capacity: how reports compare with one's own
+    factors: Floats  # arms × (d² + d): the factor of the joint matrix, and the centre
+    terms: Floats  # arms × 4 × capacity: how reports compare with one's own, and how much they count
     work: Floats  # 3 × capacity: pairs, and who is left out; capacity is at least the arms and the reports
     trial: Floats  # 1 + arms: see core/contexts/trial.py
 
@@ -64,8 +64,8 @@ def scratch_shapes(arms: int, d: int, reports: int) -> dict[str, tuple[int, ...]
     capacity = max(arms, reports, 1)
     return {
         "stamps": (2, arms),
-        "factors": (arms, d * d),
-        "terms": (arms, 3, capacity),
+        "factors": (arms, d * d + d),
+        "terms": (arms, TERMS, capacity),
         "work": (3, capacity),
         "trial": (1 + arms,),
     }
@@ -104,20 +104,30 @@ def look_through(
 
 @compiled_noinline
 def pairs_at(
-    own: Floats, inbox: Inbox, arm: int, x: Floats, reading: Reading, scratch: Scratch, who: np.uint64, v: Floats
+    own: Floats,
+    inbox: Inbox,
+    arm: int,
+    x: Floats,
+    reading: Reading,
+    scratch: Scratch,
+    f: int,
+    who: np.uint64,
+    v: Floats,
 ) -> OwnPair:
     """Turn the reports on an arm into pairs at x, written to `scratch.work`; a solve only if something changed."""
-    left_out, caps, factor = scratch.work[2], scratch.terms[arm, CAPS], scratch.factors[arm]
+    told, rows, ridge, left_out, out = inbox.told, inbox.rows, reading.ridge, scratch.work[2], scratch.work
     if reading.shares == PROJECTION:
-        return projections(own, inbox.told, inbox.rows, arm, x, reading.ridge, left_out, scratch.work)
-    stamp = scratch.stamps[COMPARED, arm] ^ who
+        return projections(own, told, rows, arm, x, ridge, left_out, out)
+    caps, weights, size = scratch.terms[arm, CAPS], scratch.terms[arm, WEIGHTS], x.size * x.size
+    factor, centre = scratch.factors[arm, :size], scratch.factors[arm, size:]
+    stamp = fold(scratch.stamps[COMPARED, arm] ^ who, f)
     if scratch.stamps[JOINED, arm] != stamp:
-        factorize_jointly(own, inbox.told, inbox.rows, arm, x.size, reading.ridge, caps, left_out, factor)
+        write_centre(own, told, rows, arm, ridge, f, caps, left_out, weights, factor, centre)
         scratch.stamps[JOINED, arm] = stamp
     solve(factor, x, v)
     if reading.shares == EQUAL:
-        return equal_shares(own, inbox.told, inbox.rows, arm, x, v, caps, left_out, scratch.work)
-    return information_shares(own, inbox.told, inbox.rows, arm, x, v, reading.ridge, caps, left_out, scratch.work)
+        return equal_shares(own, told, rows, arm, x, v, ridge, centre, weights, left_out, out)
+    return information_shares(own, told, rows, arm, x, v, ridge, centre, weights, left_out, out)
 
 
 @compiled
@@ -151,7 +161,7 @@ def believe_at(
     f = reading.f - out
     trusts = not reading.vetting or scratch.trial[LEAD] >= EARNED
     for arm in range(own.shape[0]):
-        pair = pairs_at(own[arm], inbox, arm, x, reading, scratch, who, v)
+        pair = pairs_at(own[arm], inbox, arm, x, reading, scratch, f, who, v)
         count, silent = pair.heard, max(0, reading.expected - out - pair.heard)
         if reading.consistency:
             count = keep_consistent(pulls, means, count, reading.kappa, pair.pulls)

@@ -11,7 +11,8 @@ from byzmab.core.contexts.linear import dot
 from byzmab.core.contexts.statistics import gram_of, inverse_of, theta_of
 from byzmab.core.report import Floats, Words
 
-CAPS, DISTANCES, SPREADS = range(3)  # what `compare` tells of every arm and report: ρ, D and E
+CAPS, DISTANCES, SPREADS, WEIGHTS = range(4)  # of every arm and report: ρ, D and E by `compare`; ω by `write_centre`
+TERMS = 4  # so many
 MOST_INFORMATION = 2.0  # nobody counts for more than so many times oneself
 VARIANCE = 0.25  # the largest of rewards in [0, 1]
 
@@ -67,7 +68,7 @@ def vet(
 ) -> int:
     """Mark in `left_out` the at most f reports with the largest scores above 1; return how many.
 
-    `terms` is arms × 3 × reports, as `compare` fills it; `work` are two arrays as long as there are arms or reports.
+    `terms` is arms × 4 × reports, as `compare` fills it; `work` are two arrays as long as there are arms or reports.
     """
     arms, scores = told.shape[1], left_out
     distances, spreads = work[0][:arms], work[1][:arms]

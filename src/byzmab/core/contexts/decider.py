@@ -1,11 +1,12 @@
 """What one agent decides with at a context: its statistics and its inbox as arrays, and the compiled call over them."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from byzmab.core.contexts.believe import Scratch, scratch_shapes
-from byzmab.core.contexts.comparing import CAPS
+from byzmab.core.contexts.comparing import WEIGHTS
 from byzmab.core.contexts.decide import DOUBTS, PENDING, context_decision
 from byzmab.core.contexts.pairs import pairs_of
 from byzmab.core.contexts.reports import ContextReport, checked_context_report, row_of
@@ -33,14 +34,14 @@ class Known(NamedTuple):
 
     def among(self, arms: list[int]) -> "Known":
         """The same of some of the arms, copied, as if there were no others."""
-        capacity, d_squared = len(self.told), self.scratch.factors.shape[1]
+        capacity, d = len(self.told), math.isqrt(self.scratch.factors.shape[1])  # d² + d
         return Known(
             self.own[arms],
             self.own_versions[arms],
             self.beliefs[:, arms].copy("C"),
             self.told[:, arms].copy("C"),
             self.versions[:, arms].copy("C"),
-            new_scratch(len(arms), int(d_squared**0.5), capacity, self.scratch.trial[LEAD]),
+            new_scratch(len(arms), d, capacity, self.scratch.trial[LEAD]),
         )
 
     def apart(self) -> "Known":
@@ -167,8 +168,10 @@ class ContextDecider(Decider):
         if not own[0] or self._x is None or not self.filter.hears:
             return unused
         left_out = self._known.scratch.work[2, : len(told)] > 0.0
-        caps = self._known.scratch.terms[arm, CAPS, : len(told)]
-        pairs = pairs_of(own, told, self._x, self.ridge, self._shares, np.where(speaks & ~left_out, caps, 0.0))
+        weights = self._known.scratch.terms[arm, WEIGHTS, : len(told)]
+        centre = self._known.scratch.factors[arm, -self.context :]
+        heard = speaks & ~left_out
+        pairs = pairs_of(own, told, self._x, self.ridge, self._shares, heard, np.where(heard, weights, 0.0), centre)
         out = int(left_out.sum())
         silent = max(0, self._expected - out - int((pairs.pulls > 0.0).sum()))
         trusts = not self.vetting or self.lead >= EARNED

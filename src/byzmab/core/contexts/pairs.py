@@ -6,6 +6,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from byzmab.core.contexts.shares import EQUAL, NOTHING, PROJECTION, project
 from byzmab.core.contexts.statistics import NEUTRAL
@@ -21,29 +22,40 @@ class Pairs(NamedTuple):
     means: Floats  # y_j
 
 
-def pairs_of(own: Floats, told: Floats, x: Floats, ridge: float, shares: int, caps: Floats) -> Pairs:
-    """The pairs of some rows of statistics on one arm, reports × numbers; `caps` are ρ, 0 for what is left out."""
+def pairs_of(
+    own: Floats,
+    told: Floats,
+    x: Floats,
+    ridge: float,
+    shares: int,
+    heard: NDArray[np.bool_],
+    weights: Floats,
+    centre: Floats,
+) -> Pairs:
+    """The pairs of some rows of statistics on one arm, reports × numbers; `weights` are ω, 0 for who is not heard."""
     if shares == PROJECTION:
-        return _projections(own, told, x, ridge, caps)
+        return _projections(own, told, x, ridge, heard)
     d = x.size
     grams, moments = _grams(told, d), told[:, 1 : 1 + d]
-    joint = ridge * np.eye(d) + _grams(own[None], d)[0] + np.tensordot(caps, grams, 1)
-    v, theta = np.linalg.solve(joint, x), own[1 + d : 1 + 2 * d]
-    total, base = 1.0 / float(x @ v), NEUTRAL + float(x @ theta)
-    moved = caps * (moments @ v - (grams @ theta) @ v)  # g_j
+    own_gram = _grams(own[None], d)[0]
+    v = np.linalg.solve(ridge * np.eye(d) + own_gram + np.tensordot(weights, grams, 1), x)
+    total, base = 1.0 / float(x @ v), NEUTRAL + float(x @ centre)
+    moved = weights * (moments @ v - (grams @ centre) @ v)  # g_j
+    own_moved = float(v @ (own[1 : 1 + d] - own_gram @ centre))
     if shares == EQUAL:
-        parts = int((caps > 0.0).sum()) + 1
-        return Pairs(total / parts, base, np.where(caps > 0.0, total / parts, 0.0), base + parts * moved)
-    pulls = total * total * caps * ((grams @ v) @ v)
+        parts = int(heard.sum()) + 1
+        own_mean = base + parts * (own_moved - ridge * float(v @ centre))
+        return Pairs(total / parts, own_mean, np.where(heard, total / parts, 0.0), base + parts * moved)
+    pulls = total * total * weights * ((grams @ v) @ v)
     pulls = np.where(pulls > NOTHING, pulls, 0.0)
-    own_pulls = max(total * total * float(v @ _grams(own[None], d)[0] @ v), NOTHING)
-    own_mean = base + total * ridge * float(v @ theta) / own_pulls if own_pulls > NOTHING else base
+    own_pulls = max(total * total * float(v @ own_gram @ v), NOTHING)
+    own_mean = base + own_moved * total / own_pulls if own_pulls > NOTHING else base
     return Pairs(own_pulls, own_mean, pulls, base + moved * total / np.where(pulls > 0.0, pulls, 1.0))
 
 
-def _projections(own: Floats, told: Floats, x: Floats, ridge: float, caps: Floats) -> Pairs:
+def _projections(own: Floats, told: Floats, x: Floats, ridge: float, heard: NDArray[np.bool_]) -> Pairs:
     prior = ridge / float(x @ x)
-    pairs = [project(row, x, prior) if cap > 0.0 else (0.0, NEUTRAL) for row, cap in zip(told, caps, strict=True)]
+    pairs = [project(row, x, prior) if hears else (0.0, NEUTRAL) for row, hears in zip(told, heard, strict=True)]
     pulls, mean = project(own, x, prior)
     both = np.array(pairs).reshape(-1, 2)
     return Pairs(max(pulls, NOTHING), mean, both[:, 0], both[:, 1])

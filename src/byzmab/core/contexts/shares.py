@@ -2,9 +2,9 @@
 
 Three ways. **Projection**: what each report by itself knows of x. Simple; the trimmed-mean lemma holds pointwise at x.
 **Equal** and **information shares**: solve for all reports together, and let every one be its share of the answer at
-x; so reports help that know nothing of x by themselves. If nobody lies and nothing is trimmed, the result is the joint
-ridge estimate. With A = λI + G_i + Σ ρ_j G_j, v = A⁻¹x and W = 1/(xᵀv), report j moves xᵀ(θ_joint − θ_i) by
-g_j = ρ_j vᵀ(b_j − G_j θ_i).
+x; so reports help that know nothing of x by themselves. With f = 0 and nothing trimmed, the result is the joint
+ridge estimate. With the centre θ₀ and the weights ω_j of `centre.py`, A = λI + G_i + Σ ω_j G_j, v = A⁻¹x and
+W = 1/(xᵀv), report j moves the answer at x away from xᵀθ₀ by g_j = ω_j vᵀ(b_j − G_j θ₀).
 """
 
 import math
@@ -33,9 +33,17 @@ class OwnPair(NamedTuple):
 
 @compiled_noinline
 def factorize_jointly(
-    own: Floats, told: Floats, rows: Words, arm: int, d: int, ridge: float, caps: Floats, left_out: Floats, out: Floats
+    own: Floats,
+    told: Floats,
+    rows: Words,
+    arm: int,
+    d: int,
+    ridge: float,
+    weights: Floats,
+    left_out: Floats,
+    out: Floats,
 ) -> bool:
-    """Write the Cholesky factor of λI + G_i + Σ ρ_j G_j over the reports not left out; False if it has none."""
+    """Write the Cholesky factor of λI + G_i + Σ ω_j G_j over the reports not left out; False if it has none."""
     gram = gram_of(own, d)
     for index in range(d * d):
         out[index] = gram[index]
@@ -46,33 +54,43 @@ def factorize_jointly(
         if row[0] > 0.0 and left_out[entry] == 0.0:
             gram = gram_of(row, d)
             for index in range(d * d):
-                out[index] += caps[entry] * gram[index]
+                out[index] += weights[entry] * gram[index]
     return factorize(out, d)
 
 
 @compiled
-def share_of(row: Floats, v: Floats, theta: Floats, cap: float) -> float:
-    """g_j = ρ_j vᵀ(b_j − G_j θ_i)."""
+def share_of(row: Floats, v: Floats, centre: Floats, weight: float) -> float:
+    """g_j = ω_j vᵀ(b_j − G_j θ₀)."""
     d = v.size
-    return cap * (dot(v, moment_of(row, d)) - between(v, gram_of(row, d), theta))
+    return weight * (dot(v, moment_of(row, d)) - between(v, gram_of(row, d), centre))
 
 
 @compiled_noinline
 def equal_shares(
-    own: Floats, told: Floats, rows: Words, arm: int, x: Floats, v: Floats, caps: Floats, left_out: Floats, out: Floats
+    own: Floats,
+    told: Floats,
+    rows: Words,
+    arm: int,
+    x: Floats,
+    v: Floats,
+    ridge: float,
+    centre: Floats,
+    weights: Floats,
+    left_out: Floats,
+    out: Floats,
 ) -> OwnPair:
-    """n_j = W/(q+1), y_j = z₀ + xᵀθ_i + (q+1) g_j, for q reports; one's own share is 0."""
-    theta, count = theta_of(own, x.size), 0
-    base = NEUTRAL + dot(x, theta)
+    """n_j = W/(q+1), y_j = z₀ + xᵀθ₀ + (q+1) g_j, for q reports; one's own likewise, and the ridge is part of it."""
+    base, count = NEUTRAL + dot(x, centre), 0
     for entry in range(rows.size):
         row = told[rows[entry], arm]
         if row[0] > 0.0 and left_out[entry] == 0.0:
-            out[1, count] = share_of(row, v, theta, caps[entry])
+            out[1, count] = share_of(row, v, centre, weights[entry])
             count += 1
     pulls = 1.0 / (dot(x, v) * (count + 1))
     for pair in range(count):
         out[0, pair], out[1, pair] = pulls, base + (count + 1) * out[1, pair]
-    return OwnPair(pulls, base, 0.0, 0.0, count)
+    share = share_of(own, v, centre, 1.0) - ridge * dot(v, centre)
+    return OwnPair(pulls, base + (count + 1) * share, 0.0, 0.0, count)
 
 
 @compiled_noinline
@@ -84,25 +102,25 @@ def information_shares(
     x: Floats,
     v: Floats,
     ridge: float,
-    caps: Floats,
+    centre: Floats,
+    weights: Floats,
     left_out: Floats,
     out: Floats,
 ) -> OwnPair:
-    """n_j = W² ρ_j vᵀG_j v, y_j = z₀ + xᵀθ_i + g_j W/n_j; the ridge is a report of G = λI and b = 0."""
+    """n_j = W² ω_j vᵀG_j v, y_j = z₀ + xᵀθ₀ + g_j W/n_j; the ridge is a report of G = λI and b = 0."""
     d, total, count = x.size, 1.0 / dot(x, v), 0
-    theta = theta_of(own, d)
-    base = NEUTRAL + dot(x, theta)
+    base = NEUTRAL + dot(x, centre)
     for entry in range(rows.size):
         row = told[rows[entry], arm]
         if row[0] > 0.0 and left_out[entry] == 0.0:
-            pulls = total * total * caps[entry] * between(v, gram_of(row, d), v)
+            pulls = total * total * weights[entry] * between(v, gram_of(row, d), v)
             if pulls > NOTHING:
-                mean = base + share_of(row, v, theta, caps[entry]) * total / pulls
+                mean = base + share_of(row, v, centre, weights[entry]) * total / pulls
                 out[0, count], out[1, count] = pulls, mean
                 count += 1
     pulls = total * total * between(v, gram_of(own, d), v)
-    prior, pull = total * total * ridge * dot(v, v), total * ridge * dot(v, theta)
-    mean = base + pull / pulls if pulls > NOTHING else base
+    prior, pull = total * total * ridge * dot(v, v), total * ridge * dot(v, centre)
+    mean = base + share_of(own, v, centre, 1.0) * total / pulls if pulls > NOTHING else base
     return OwnPair(max(pulls, NOTHING), mean, prior, prior * base - pull, count)
 
 
