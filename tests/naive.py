@@ -219,9 +219,13 @@ def guarded(n, x, reports, f, kappa, t):
     W = n + sum(c for c, _ in kept)
     z = centre + (n * (x - centre) + sum(c * (xj - centre) for c, xj in kept)) / W
     w = max(W, n + 0.9 * (sum(c for c, _ in used) - f * C))
-    d = 2.5 * 0.5 / math.sqrt(w) + (0.6 * 0.5 * f * math.sqrt(2 * math.log(len(used) / f) * C) / W if f else 0.0)
+    upper = [(n, x), *used[f:]]  # the f that pull down hardest left out, and nobody else
+    counts = sum(c for c, _ in upper)
+    lift = centre + sum(c * (xj - centre) for c, xj in upper) / counts - z
+    lift = min(max(lift, 0.0), f * 2 * 0.5 * math.sqrt(C) / counts)
+    young = 40 / (40 + w)
     top = min(max(z + 0.75 / math.sqrt(w), 0.5), 1.0)
-    d *= math.sqrt(40 / (40 + w)) * 2 * math.sqrt(top * (1 - top))
+    d = (2.5 * 0.5 * math.sqrt(young / w) + 2 * young * lift) * 2 * math.sqrt(top * (1 - top))
     return (x, n, 0.0) if d + 2 / math.sqrt(w) >= 2 / math.sqrt(n) else (z, w, d)
 
 

@@ -128,9 +128,13 @@ def test_extremes_are_found_one_by_one_as_by_sorting(told, f):
 def test_what_is_left_without_extremes_is_summed_as_after_sorting(told, f):
     """Also where equal pulls have different counts, of which the fewest come first."""
     if len(told) > 2 * f:
-        left = sorted((pull, count) for count, pull in told)[f : len(told) - f]
-        kept, total = sums_without_extremes(*np.array(told, float).T.copy(), f)
-        assert (kept, total) == (sum(count for _, count in left), sum(pull for pull, _ in left))
+        upper = sorted((pull, count) for count, pull in told)[f:]
+        sums = sums_without_extremes(*np.array(told, float).T.copy(), f)
+        for left, kept, total in (
+            (upper[: len(told) - 2 * f], sums.kept, sums.total),
+            (upper, sums.upper_kept, sums.upper_total),
+        ):
+            assert (kept, total) == (sum(count for _, count in left), sum(pull for pull, _ in left))
 
 
 def test_a_noisy_honest_report_is_no_cover_for_a_heavy_lie():

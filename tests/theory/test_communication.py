@@ -80,7 +80,7 @@ def test_the_cap_of_guarded_falls_by_no_more_than_the_share(growth):
             if ahead <= 2 * f:
                 continue
             cap = cap_of(own, others.copy(), f, 0)
-            _, kept, _ = pool_around(0.5, cap, others.copy(), np.full(others.size, 0.5), f)
+            kept = pool_around(0.5, cap, others.copy(), np.full(others.size, 0.5), f)[1].kept
             met += 1
             lowered += cap < own
             assert cap * (1 + growth) >= own * (1 - 1e-12)

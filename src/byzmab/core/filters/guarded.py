@@ -25,6 +25,7 @@ SIGMA = 0.5  # the largest standard deviation of rewards in [0, 1]
 IMPOSSIBLE = 4.0  # c (x̄ − centre)² above this + ½ ln c: four and a half standard errors at ten pulls, more at more
 SURELY = 24.0  # IMPOSSIBLE + ½ ln c is less for any count up to 10¹⁷, so that no logarithm is needed above it
 TRIMMED_PULLS_KNOW = 0.9  # what a trimmed mean knows of those it is made from, less f: measured
+MODERATE = 2.0  # standard errors by which a lie may raise the doubt: more is not believed to be honest
 ROOM = 2.0  # half the width of an interval, in 1/√w, by which being alone is compared with what was heard
 ENOUGH_PER_LIAR = 3  # the paper's condition: more than 3f reports, or else alone
 ALL_WITH_ALL = 24  # up to so many reports are sorted by comparing all with all
@@ -99,16 +100,15 @@ def deviation_near(top: float) -> float:
 
 
 @compiled
-def measured_room(
-    n: float, cap: float, estimate: float, kept: float, told: float, a: int, f: int, params: Floats
-) -> tuple[float, float]:
-    """The weight and the doubt of the recommended setting; `kept` and `told` are pulls, after and before trimming."""
-    weight = max(n + kept, n + TRIMMED_PULLS_KNOW * (told - f * cap))
-    doubt = params[CAUTION] * SIGMA / math.sqrt(weight)
-    if f > 0:  # f lies that are kept shift the mean of a reports by about f √(2 ln(a/f)) standard errors
-        doubt += params[BIAS] * f * math.sqrt(2.0 * math.log(a / f) * cap) * SIGMA / (n + kept)
-    fade = math.sqrt(params[FADE] / (params[FADE] + weight))
-    return weight, doubt * fade * deviation_near(estimate + 1.5 * SIGMA / math.sqrt(weight))
+def measured_doubt(lift: float, lies: float, estimate: float, weight: float, params: Floats) -> float:
+    """The doubt of the recommended setting: caution while little was heard, and what trimming may have taken away.
+
+    `lift` is by how much the estimate rises if only those who pull down are left out: if the f who pull down hardest
+    are the liars, the estimate is too low by that much. `lies` is the most that lies of moderate size raise it by.
+    """
+    young = params[FADE] / (params[FADE] + weight)
+    doubt = params[CAUTION] * SIGMA * math.sqrt(young / weight) + params[BIAS] * young * min(max(lift, 0.0), lies)
+    return float(doubt * deviation_near(estimate + 1.5 * SIGMA / math.sqrt(weight)))
 
 
 @compiled
@@ -154,9 +154,9 @@ def believe_proven(heard: Heard) -> tuple[float, float, float]:
         return mean, n, 0.0
     sort_reports(pulls, means)
     centre, cap = median_with(mean, means), cap_of(n, pulls, f, 0)
-    _, kept, total = pool_around(centre, cap, pulls, means, f)
-    estimate = centre + (n * (mean - centre) + total) / (n + kept)
-    weight, doubt = proven_room(n, cap, abs(centre - mean), pulls, kept, neighbours, f)
+    _, left_in = pool_around(centre, cap, pulls, means, f)
+    estimate = centre + (n * (mean - centre) + left_in.total) / (n + left_in.kept)
+    weight, doubt = proven_room(n, cap, abs(centre - mean), pulls, left_in.kept, neighbours, f)
     return estimate, weight, doubt
 
 
@@ -170,10 +170,15 @@ def believe_measured(heard: Heard, middle: Middle) -> tuple[float, float, float]
     left = drop_impossible(n, mean, centre, pulls, means, f)
     f -= pulls.size - left
     cap = cap_of(n, pulls[:left], f, middle.at_least_own)
-    told, kept, total = pool_around(centre, cap, pulls[:left], means[:left], f)
-    told, kept, total = told + middle.pulls, kept + middle.pulls, total + (middle.rewards - centre * middle.pulls)
-    estimate = centre + (n * (mean - centre) + total) / (n + kept)
-    weight, doubt = measured_room(n, cap, estimate, kept, told, left + middle.size, f, heard.params)
+    told, left_in = pool_around(centre, cap, pulls[:left], means[:left], f)
+    between, rewards = n + middle.pulls, n * (mean - centre) + (middle.rewards - centre * middle.pulls)
+    kept = between + left_in.kept
+    estimate = centre + (rewards + left_in.total) / kept
+    weight = max(kept, n + TRIMMED_PULLS_KNOW * (told + middle.pulls - f * cap))
+    upper_kept = between + left_in.upper_kept
+    lift = centre + (rewards + left_in.upper_total) / upper_kept - estimate
+    lies = f * MODERATE * SIGMA * math.sqrt(cap) / upper_kept
+    doubt = measured_doubt(lift, lies, estimate, weight, heard.params)
     if doubt + ROOM / math.sqrt(weight) >= ROOM / math.sqrt(n):
         return mean, n, 0.0
     return estimate, weight, doubt
@@ -243,8 +248,8 @@ class Guarded(Filter):
     """Ours, recommended: pools capped counts, trims by pull on the estimate, doubts what is young; proven variant."""
 
     parameters = (
-        "guarded:0.6,2.5,40, the share of the largest bias and the standard errors that are doubted, both 0 or more, "
-        "and the pulls after which doubt fades, above 0; guarded:proven=1 for the constants of the theorem"
+        "guarded:2,2.5,40, how many times what trimming took off and how many standard errors are doubted, both 0 or "
+        "more, and the pulls after which doubt fades, above 0; guarded:proven=1 for the theorem's constants"
     )
     believe = staticmethod(believe)
     believe_dense = staticmethod(believe_dense)
@@ -252,7 +257,7 @@ class Guarded(Filter):
     explain = staticmethod(explain)
     depends_on = CAPPED_COUNTS
     audits = True
-    bias: float = 0.6  # these three are measured, not derived
+    bias: float = 2.0  # these three are measured, not derived
     caution: float = 2.5
     fade: float = 40.0
     proven: int = 0

@@ -4,12 +4,22 @@ A report counts for c = min(n_j, C) pulls, C being one's own count or the (f+1)-
 """
 
 import math
+from typing import NamedTuple
 
 from byzmab.core.compiler import compiled
 from byzmab.core.report import Floats
 from byzmab.core.sorting import precedes, split_reports
 
 FEW = 4  # up to so many extremes are found one by one, more by splitting
+
+
+class Sums(NamedTuple):
+    """Sums over the reports that are left: of their counts, and of their pulls on the estimate."""
+
+    kept: float  # of counts, without the f lowest and the f highest pulls
+    total: float  # of pulls, likewise
+    upper_kept: float  # without the f lowest alone
+    upper_total: float
 
 
 @compiled
@@ -66,15 +76,16 @@ def inner_bounds(pull: Floats, f: int) -> tuple[float, float]:
 
 
 @compiled
-def sums_between(counts: Floats, pull: Floats, low: float, high: float) -> tuple[float, float, int, int]:
-    """The sums of what lies between two bounds, and how many reports are at or outside each of them."""
-    kept, total, below, above = 0.0, 0.0, 0, 0
+def sums_between(counts: Floats, pull: Floats, low: float, high: float) -> tuple[Sums, int, int]:
+    """The sums of what lies between two bounds, and above the lower; how many reports are at or outside each."""
+    kept, total, upper_kept, upper_total, below, above = 0.0, 0.0, 0.0, 0.0, 0, 0
     for report in range(pull.size):
         count, value = counts[report], pull[report]
-        inside = low < value < high
+        upper, inside = value > low, low < value < high
         kept, total = kept + (count if inside else 0.0), total + (value if inside else 0.0)
+        upper_kept, upper_total = upper_kept + (count if upper else 0.0), upper_total + (value if upper else 0.0)
         below, above = below + (value <= low), above + (value >= high)
-    return kept, total, below, above
+    return Sums(kept, total, upper_kept, upper_total), below, above
 
 
 @compiled
@@ -88,34 +99,41 @@ def count_at(counts: Floats, pull: Floats, value: float) -> float:
 
 
 @compiled
-def sums_without_extremes(counts: Floats, pull: Floats, f: int) -> tuple[float, float]:
-    """The counts and the pulls that are left without the f lowest and the f highest pulls, each summed up."""
+def sums_without_extremes(counts: Floats, pull: Floats, f: int) -> Sums:
+    """What is left without the f lowest and the f highest pulls, and without the f lowest alone."""
     if 1 <= f <= 2:
         low, high = inner_bounds(pull, f)
-        kept, total, below, above = sums_between(counts, pull, low, high)
+        sums, below, above = sums_between(counts, pull, low, high)
         # of more than f at a bound, all alike, those beyond the f-th are kept
         at_low = count_at(counts, pull, low) if below > f else 0.0
         at_high = count_at(counts, pull, high) if above > f else 0.0
         if low < high and at_low >= 0.0 and at_high >= 0.0:
             below, above = below - f, above - f
-            return kept + below * at_low + above * at_high, total + below * low + above * high
+            return Sums(
+                sums.kept + below * at_low + above * at_high,
+                sums.total + below * low + above * high,
+                sums.upper_kept + below * at_low,
+                sums.upper_total + below * low,
+            )
     move_extremes_out(counts, pull, f)
     kept, total = 0.0, 0.0
     for report in range(f, pull.size - f):
         kept, total = kept + counts[report], total + pull[report]
-    return kept, total
+    upper_kept, upper_total = kept, total
+    for report in range(pull.size - f, pull.size):
+        upper_kept, upper_total = upper_kept + counts[report], upper_total + pull[report]
+    return Sums(kept, total, upper_kept, upper_total)
 
 
 @compiled
-def pool_around(centre: float, cap: float, pulls: Floats, means: Floats, f: int) -> tuple[float, float, float]:
-    """Trim the f that pull hardest on either side; return pulls before and after it, and the sum of c (x̄ − centre).
+def pool_around(centre: float, cap: float, pulls: Floats, means: Floats, f: int) -> tuple[float, Sums]:
+    """Trim the f that pull hardest on either side; return the pulls told, and the sums of what is left.
 
-    Counts are capped in place, and means become pulls on the estimate.
+    Counts are capped in place, and means become pulls on the estimate, c (x̄ − centre).
     """
     told = 0.0
     for report in range(pulls.size):
         pulls[report] = min(pulls[report], cap)
         means[report] = pulls[report] * (means[report] - centre)
         told += pulls[report]
-    kept, total = sums_without_extremes(pulls, means, f)
-    return told, kept, total
+    return told, sums_without_extremes(pulls, means, f)
