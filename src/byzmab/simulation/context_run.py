@@ -17,7 +17,7 @@ from byzmab.core.report import Floats
 from byzmab.engine.choose import choosing
 from byzmab.engine.draw import drawing
 from byzmab.engine.state import NetworkState
-from byzmab.simulation.context_settings import ContextParts, constant_direction
+from byzmab.simulation.context_settings import ContextParts, constant_direction, direction_of_constant
 from byzmab.simulation.density import expected_edges
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run, settings_of
@@ -75,15 +75,6 @@ def usual_means(experiment: Experiment, run: int) -> Floats:
     return NEUTRAL + draw_parameters(experiment, run) @ middle
 
 
-def context_bytes(experiment: Experiment) -> int:
-    """About how much memory contexts take in one run, besides the rest."""
-    parts, contexts = experiment.parts, context_parts(experiment)
-    agents, arms, d = parts.agents, parts.arms, contexts.d
-    rows = agents * (experiment.memory + experiment.delay + 1) + expected_lies(experiment) + rows_to_keep(experiment)
-    scratch = sum(map(math.prod, scratch_shapes(arms, d, agents).values()))
-    return 8 * (rows * arms * (row_size(d) + 1) + agents * scratch)
-
-
 class ContextRun(Run):
     """One run of an experiment with contexts: `advance` it, and read its `state`."""
 
@@ -119,8 +110,7 @@ class ContextRun(Run):
         data = contexts.data
         state.set("pool_contexts", np.zeros((0, d)) if data is None else data.contexts)
         state.set("pool_means", np.zeros((0, arms)) if data is None else data.means)
-        ones = np.ones(0 if data is None else len(data.contexts))
-        state.set("constant", constant_direction(d) if data is None else np.linalg.lstsq(data.contexts, ones)[0])
+        state.set("constant", direction_of_constant(contexts))
         state.set("ridge", [contexts.ridge])
         for name in ("contexts", "context_totals"):
             state.set(name, np.zeros((agents, d)))
