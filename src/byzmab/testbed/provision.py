@@ -18,8 +18,8 @@ from byzmab.node.certificates import Authority
 from byzmab.node.config import Config, Http, Links, Neighbour, Tls, check_arms, write_config
 from byzmab.node.identity import Key
 from byzmab.node.wire import MOST_ARMS
-from byzmab.simulation.context_run import draw_leans, draw_parameters, usual_means
 from byzmab.simulation.context_settings import direction_of_constant
+from byzmab.simulation.context_world import draw_leans, draw_parameters, usual_means
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.parts import RESILIENT
 from byzmab.testbed.plan import AttackPlan, ContextPlan, attack_of, write_plan
