@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -14,13 +15,16 @@ from byzmab import BadInput, Experiment
 from byzmab.attacks import CONTEXT_ATTACKS
 from byzmab.core.contexts.reports import ContextReport, parts_of
 from byzmab.core.draws import fold
+from byzmab.dashboard.live.watch import Watch
+from byzmab.node.config import read_config
 from byzmab.node.transport.memory import Hub
 from byzmab.simulation.context_run import ContextRun
 from byzmab.testbed.believers import Believers
 from byzmab.testbed.context_liar import ContextView
 from byzmab.testbed.liar import Liar
+from byzmab.testbed.network import Network
 from byzmab.testbed.plan import AttackPlan, attacks_for, with_liars, write_plan
-from byzmab.testbed.provision import plan_contexts, provision
+from byzmab.testbed.provision import Options, plan_contexts, provision
 from byzmab.testbed.rewards import stream_of
 
 D, K, N, B = 3, 3, 7, 2
@@ -191,6 +195,28 @@ def test_no_node_lies_by_a_context_that_comes_after_its_report(tmp_path, attack)
 def test_a_page_offers_exactly_the_attacks_that_can_be_told():
     assert attacks_for(plan_of(experiment_of(attack="flip"))) == BLIND
     assert "flip" not in attacks_for(msgspec.structs.replace(plan_of(experiment_of(attack="none")), contexts=None))
+
+
+def test_a_page_is_told_what_is_seen_and_takes_no_attack_that_knows_it(tmp_path):
+    network = Network(experiment_of(attack="flip", contexts="leaning:1"), tmp_path / "net")
+    watch = Watch(network, SimpleNamespace(seconds=0.0))
+    about = json.loads(watch.about())
+    assert (about["context"], about["contexts"], about["shares"], about["vetting"]) == (D, "leaning:1", "equal", True)
+    assert about["attacks"] == sorted(BLIND)
+    for attack in ("alie-at", "extreme"):
+        with pytest.raises(BadInput, match=f"attack '{attack}' is not known here"):
+            watch.set_attack(attack)
+    with pytest.raises(BadInput, match="'alie-at' is not what nodes do"):
+        network.set_attack("alie-at")
+    assert network.attack == "flip"
+    network.stop()
+
+
+def test_nodes_with_contexts_report_less_often_unless_they_are_told_to(tmp_path):
+    for name, options, every in (("one", Options(), 1.0), ("other", Options(report_every=0.3), 0.3)):
+        deployment = provision(experiment_of(attack="flip"), tmp_path / name, options)
+        assert {read_config(member.file).report_every for member in deployment.members} == {every}
+        deployment.claim.close()
 
 
 @pytest.mark.parametrize(
