@@ -1,11 +1,11 @@
 """Digits as a bandit: ten agents, two of them liars, name handwritten digits, and learn only whether they were right.
 
     python -m benchmarks.digits --runs 5 --figure digits.png       of 2 × 2 pixels each, d = 17
-    python -m benchmarks.digits --side 8                           all 64 pixels, d = 65: an hour
+    python -m benchmarks.digits --side 8 --attack none --attack stealth-at      all 64 pixels, d = 65
 
 The data are the ones inside scikit-learn (pip install scikit-learn). The context is (1, pixels of length 1)/√2, the
 arms are the ten names, and the reward is 1 for the right one. Printed is the share of right answers of a
-normal agent ± its standard error over runs.
+normal agent ± its standard error over runs, and in brackets what it is above being alone, run by run.
 """
 
 import argparse
@@ -41,18 +41,18 @@ def write_digits(path, side):
     np.savez(path, contexts=contexts, means=np.eye(10)[labels])
 
 
-def draw(results, path):
+def draw(results, rules, attacks, path):
     """The share of right answers over time, one panel for each attack."""
-    figure = new_figure(2.6 * len(ATTACKS), 3.4)
-    panels = figure.subplots(1, len(ATTACKS), sharey=True)
-    for panel, attack in zip(panels, ATTACKS, strict=True):
-        for rule, (color, dashes) in zip(RULES, (ALONE, *STYLES), strict=False):
+    figure = new_figure(2.6 * len(attacks), 3.4)
+    panels = figure.subplots(1, len(attacks), sharey=True, squeeze=False)[0]
+    for panel, attack in zip(panels, attacks, strict=True):
+        for rule, (color, dashes) in zip(rules, (ALONE, *STYLES), strict=False):
             result = results[rule, attack]
             wrong = np.diff(result.network_regret.mean(axis=0), prepend=0.0) / np.diff(result.rounds, prepend=0)
             panel.plot(result.rounds, 1.0 - wrong, color=color, linestyle=dashes, label=rule)
         panel.set(title=attack, xlabel="round", ylim=(0, 1))
     panels[0].set_ylabel("share of right answers")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(RULES), frameon=False)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(rules), frameon=False)
     figure.savefig(path)
 
 
@@ -62,29 +62,41 @@ def main():
     parser.add_argument("--horizon", type=int, default=1_000)
     parser.add_argument("--side", type=int, choices=(4, 8), default=4)
     parser.add_argument("--data", type=Path, help="a file that was written before; else it is made from scikit-learn")
+    parser.add_argument("--attack", action="append", choices=ATTACKS)
+    parser.add_argument("--rule", action="append", choices=RULES, help="besides being alone")
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int)
     parser.add_argument("--figure", type=Path)
     chosen = parser.parse_args()
+    attacks, alone = chosen.attack or ATTACKS, next(iter(RULES))
+    rules = {name: RULES[name] for name in RULES if name == alone or name in (chosen.rule or RULES)}
     warnings.simplefilter("ignore")
     with TemporaryDirectory() as folder:
         data = chosen.data or Path(folder) / "digits.npz"
         if chosen.data is None:
             write_digits(data, chosen.side)
-        size = {"runs": chosen.runs, "horizon": chosen.horizon, "record": 20}
+        size = {"runs": chosen.runs, "horizon": chosen.horizon, "record": 20, "seed": chosen.seed}
         base = Experiment(context=chosen.side**2 + 1, arms=str(data), policy="tuned", ridge=0.1, **size)
         results = {}
-        print(f"| | {' | '.join(ATTACKS)} |\n|---{'|---' * len(ATTACKS)}|", flush=True)
-        for rule, settings in RULES.items():
-            for attack in ATTACKS:
-                hears = rule != next(iter(RULES))
-                same = results.get((rule, "none"))
-                experiment = base.but(**settings, attack=attack)
-                results[rule, attack] = same if same and not hears else simulate(experiment, workers=chosen.workers)
-            finals = [describe(results[rule, attack].network_regret[:, -1] / chosen.horizon) for attack in ATTACKS]
-            cells = [f"{1.0 - final['mean']:.3f} ± {final['stderr'] or 0.0:.3f}" for final in finals]
+        print(f"| | {' | '.join(attacks)} |\n|---{'|---' * len(attacks)}|", flush=True)
+        for rule, settings in rules.items():
+            cells = []
+            for attack in attacks:
+                same = (
+                    results.get((alone, attacks[0])) if rule == alone else None
+                )  # whoever hears nobody is not lied to
+                result = same or simulate(base.but(**settings, attack=attack), workers=chosen.workers)
+                results[rule, attack] = result
+                final = describe(result.network_regret[:, -1] / chosen.horizon)
+                saved = describe(
+                    (results[alone, attack].network_regret[:, -1] - result.network_regret[:, -1]) / chosen.horizon
+                )
+                cells.append(f"{1.0 - final['mean']:.3f} ± {final['stderr'] or 0.0:.3f}")
+                if rule != alone:
+                    cells[-1] += f" ({saved['mean']:+.3f} ± {saved['stderr'] or 0.0:.3f})"
             print(f"| {rule} | {' | '.join(cells)} |", flush=True)
     if chosen.figure is not None:
-        draw(results, chosen.figure)
+        draw(results, rules, attacks, chosen.figure)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,8 @@ from byzmab.drifts import Drift
 from byzmab.graphs import Graph
 from byzmab.rewards import Pull, Rewards
 from byzmab.rewards.base import prepared_for
-from byzmab.simulation.context_run import ContextRun, draw_parameters
+from byzmab.simulation.context_run import ContextRun
+from byzmab.simulation.context_world import draw_parameters
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.run import simulate
 from byzmab.simulation.single_run import Run

@@ -8,7 +8,8 @@ from command import byzmab
 
 from byzmab import BadInput, Experiment, Result, Sweep, simulate
 from byzmab.simulation.assumptions import FilterWithoutContexts
-from byzmab.simulation.context_run import ContextRun, draw_parameters
+from byzmab.simulation.context_run import ContextRun
+from byzmab.simulation.context_world import draw_parameters
 from byzmab.tournament.field import CONTEXT_ATTACKS, read_field
 
 SMALL = Experiment(

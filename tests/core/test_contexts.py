@@ -15,7 +15,9 @@ from byzmab.core.contexts.decide import context_decision
 from byzmab.core.contexts.linear import solve
 from byzmab.core.contexts.reports import (
     ContextReport,
+    check_all,
     check_growth,
+    check_statistics,
     checked_context,
     checked_context_report,
     matrix_of,
@@ -322,3 +324,28 @@ def test_vetting_leaves_out_parameters_that_contradict_ones_own_data():
     _, untried = decided(owns[0], [*owns[1:], *liars], x, "equal", f=2, vetting=True, lead=0.99)
     assert untried == pytest.approx(alone)
     assert fooled[0, 0] < vetted[0, 0] - 0.1
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_all_arms_looked_at_together_are_refused_exactly_when_one_of_them_is(seed):
+    """Statistics of real pulls, and such with one number changed by a little or a lot, NaN and negative counts included."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(3, 12, 4))
+    x /= np.linalg.norm(x, axis=2, keepdims=True)
+    pulls, grams = np.full(3, 12.0), np.einsum("kna,knb->kab", x, x)
+    moments = np.einsum("kna,kn->ka", x, rng.integers(0, 2, (3, 12)) - 0.5)
+    part = (pulls, grams, moments)[seed % 3]
+    part[tuple(rng.integers(0, part.shape))] += rng.choice([0.0, 1e-12, 1e-3, 0.5, -0.5, -15.0, 40.0, np.nan, np.inf])
+
+    def refused(check):
+        try:
+            check()
+        except BadInput:
+            return True
+        return False
+
+    alone = [refused(lambda arm=arm: check_statistics(pulls[arm], grams[arm], moments[arm])) for arm in range(3)]
+    assert refused(lambda: check_all(pulls, grams, moments)) == any(alone)
+    before = ContextReport(np.zeros(3), np.zeros((3, 4)), np.zeros((3, 4, 4)), ("a", "b", "c"))
+    after = ContextReport(pulls, moments, grams, ("a", "b", "c"))
+    assert refused(lambda: check_growth(before, after)) == any(alone)

@@ -344,6 +344,7 @@ def test_every_setting_counts_and_the_link_opens_the_same_set_up(open_lab):
     page.fill("#label", "mine")
     expect(page.locator("#command")).to_contain_text("alie:2")
     expect(page.locator("#command")).to_contain_text("--no-audit")
+    expect(page.locator("#command")).to_contain_text("--time-varying")
     settings = {**OTHERS, "graph": "erdos-renyi:0.9", "attack": "alie:2", "time_varying": "true"}
     file = tomllib.loads(page.locator("#toml").text_content())
     assert file == {key: value for key, value in read_setup(settings).settings().items() if value is not None}

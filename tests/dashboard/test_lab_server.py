@@ -158,9 +158,10 @@ def test_a_body_that_is_no_set_up_is_refused(client, body):
     assert answer.json()["detail"]
 
 
-def test_examples_are_the_papers_figures_and_two_stories():
+def test_examples_are_the_papers_figures_two_stories_and_contexts():
     found = {example["name"]: example["setups"] for example in examples()}
-    assert [*found] == [*IDS, "ads", "relays"]
+    assert [*found] == [*IDS, "ads", "relays", "contexts"]
+    assert all(read_setup(setup["settings"]).context == 5 for setup in found["contexts"])
     for id in IDS:
         expected = list(read_figure(id).experiments.values())
         assert [read_setup(setup["settings"]) for setup in found[id]] == expected
@@ -319,10 +320,11 @@ def test_names_come_with_parameters_that_are_allowed_and_crafted_with_none():
     assert shown["crafted"] == ""
     for kind in ("graph", "attack", "filter", "policy"):
         for name, entry in kinds[kind].items():
+            at = {} if entry["without"] else {"context": "3", "arms": "random:3"}
             if kind != "graph" or name != "edges":
-                read_setup({kind: f"{name}:{entry['example']}".rstrip(":")})
+                read_setup({**at, kind: f"{name}:{entry['example']}".rstrip(":")})
             if entry["is_default"]:
-                plain, full = (read_setup({kind: text}).parts for text in (name, f"{name}:{entry['example']}"))
+                plain, full = (read_setup({**at, kind: text}).parts for text in (name, f"{name}:{entry['example']}"))
                 assert getattr(plain, kind) == getattr(full, kind)
 
 

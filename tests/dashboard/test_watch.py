@@ -37,7 +37,7 @@ class Still:
 
     def __init__(self):
         self.attack, self.equivocators, self.told, self.seconds = "extreme", "keep", None, 0.0
-        self.deployment = SimpleNamespace(plan=SimpleNamespace(f="auto"))
+        self.deployment = SimpleNamespace(plan=SimpleNamespace(f="auto", contexts=None))
 
     def summary(self):
         return self.told

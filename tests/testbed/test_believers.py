@@ -5,7 +5,8 @@ import pytest
 
 from byzmab import Experiment, simulate
 from byzmab.testbed.believers import Believers
-from byzmab.testbed.liar import AttackPlan, AttackView, with_liars
+from byzmab.testbed.liar import AttackView
+from byzmab.testbed.plan import AttackPlan, with_liars
 
 NAMES = tuple(f"agent-{number}" for number in range(1, 7))
 COMPLETE = tuple(tuple(other for other in range(6) if other != agent) for agent in range(6))

@@ -18,7 +18,7 @@ from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
 from byzmab.testbed.network import Network
 from byzmab.testbed.provision import Options, claim_ports, draw_graph, provision
-from byzmab.testbed.traffic import RewardStream
+from byzmab.testbed.rewards import RewardStream
 
 
 def wait_for(condition, seconds):

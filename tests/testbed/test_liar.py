@@ -17,8 +17,9 @@ from byzmab.node.identity import Key
 from byzmab.node.store import NodeStore
 from byzmab.node.transport.memory import FAULTLESS, Faults, Hub, MemoryTransport
 from byzmab.simulation.single_run import Run
-from byzmab.testbed.liar import AttackPlan, Liar, write_plan
-from byzmab.testbed.traffic import RewardStream
+from byzmab.testbed.liar import Liar
+from byzmab.testbed.plan import AttackPlan, write_plan
+from byzmab.testbed.rewards import RewardStream
 
 ARMS = ("red", "green", "blue", "grey")
 

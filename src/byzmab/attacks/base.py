@@ -92,6 +92,7 @@ class Attack(Plugin):
 
     With contexts the world is a `ContextWorld` (attacks/contexts/world.py), and `report` a table of arms × numbers in
     which n, b and G are to be filled in; what is no Gram matrix, or not finite, is silence. An attack may have both.
+    One that looks at `world.contexts` says so by `sees_contexts`.
 
         start_round_at(world, params, scratch, rng)
         lie_at(world, sender, receiver, params, scratch, rng, report)
@@ -119,6 +120,11 @@ class Attack(Plugin):
             cls.start_round_dense = None
         if "lie" in own and "lie_at" not in own:
             cls.lie_at = None
+
+    @property
+    def sees_contexts(self) -> bool:
+        """Whether it looks at the context that a receiver sees now. No real liar does, so no node lies so."""
+        return False
 
     @classmethod
     def functions(cls) -> Iterator[tuple[str, Any, Contract]]:

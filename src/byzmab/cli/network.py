@@ -5,12 +5,13 @@ import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from byzmab.cli.options import Json, needs_extra
 from byzmab.core import recommended
+from byzmab.simulation.settings import ABOUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,31 @@ if TYPE_CHECKING:
 
 REFRESH = 1.0  # seconds between two looks at the nodes
 
-Arms = Annotated[str, typer.Option(help="means in [0, 1], or random:M")]
+WITHOUT = {  # what is meant where nothing is given
+    "arms": "0.5,0.45,0.4,0.3",
+    "attack": "extreme",
+    "filter": recommended.FILTER,
+    "policy": recommended.POLICY,
+}
+WITH_CONTEXTS = {
+    "arms": "random:5",
+    "attack": "flip",
+    "filter": recommended.CONTEXT_FILTER,
+    "policy": recommended.CONTEXT_POLICY,
+}
+
+
+def _given(name: str, help: str) -> Any:
+    """An option whose default depends on whether there are contexts."""
+    return typer.Option(
+        help=f"{help}; {WITHOUT[name]}, or with contexts {WITH_CONTEXTS[name]}, if not given", show_default=False
+    )
+
+
+Arms = Annotated[str | None, _given("arms", "means in [0, 1], random:M, or parameters as in byzmab simulate")]
+Attack = Annotated[str | None, _given("attack", "how they lie, as in byzmab simulate")]
+Filter = Annotated[str | None, _given("filter", "against liars")]
+Policy = Annotated[str | None, _given("policy", "by which arms are chosen")]
 Agents = Annotated[int | None, typer.Option(help="how many; the graph's number or 10 if not given", show_default=False)]
 F = Annotated[str, typer.Option("--f", help="upper bound on Byzantine neighbours, or auto")]
 Port = Annotated[int | None, typer.Option(help="HTTP of agent i at this + i; free ports if not given")]
@@ -39,18 +64,23 @@ Data = Annotated[Path | None, typer.Option(help="new directory for keys and stat
 
 
 def network(
-    arms: Arms = "0.5,0.45,0.4,0.3",
+    arms: Arms = None,
     agents: Agents = None,
     byzantine: Annotated[int, typer.Option(help="agents 1 to this lie")] = 2,
     f: F = recommended.F,
     kappa: Annotated[float, typer.Option(help="in [1, 2)")] = 1.5,
     graph: Annotated[str, typer.Option(help="who hears whom, as in byzmab simulate")] = "complete",
-    attack: Annotated[str, typer.Option(help="how they lie, as in byzmab simulate")] = "extreme",
-    filter: Annotated[str, typer.Option(help="against liars")] = recommended.FILTER,
-    policy: Annotated[str, typer.Option(help="by which arms are chosen")] = recommended.POLICY,
+    attack: Attack = None,
+    filter: Filter = None,
+    policy: Policy = None,
     tell: Annotated[
         str, typer.Option(help="when they report: every time, or growth:d, as in byzmab simulate")
     ] = "every",
+    context: Annotated[int, typer.Option(help=ABOUT["context"])] = 0,
+    contexts: Annotated[str, typer.Option(help=ABOUT["contexts"])] = "alike",
+    ridge: Annotated[float, typer.Option(help=ABOUT["ridge"])] = 1.0,
+    shares: Annotated[str, typer.Option(help=ABOUT["shares"])] = "equal",
+    vetting: Annotated[bool, typer.Option(help=ABOUT["vetting"])] = True,
     equivocators: Equivocators = LATER,
     traffic: Annotated[float, typer.Option(help="decisions per second and node")] = 50.0,
     seed: Annotated[int, typer.Option(help="of rewards, graph and lies")] = 0,
@@ -74,18 +104,24 @@ def network(
         from byzmab.testbed.provision import Options, check_equivocators
         from byzmab.testbed.traffic import Traffic
 
+        usual = WITH_CONTEXTS if context else WITHOUT
         experiment = Experiment(
-            arms=from_text("arms", arms),
+            arms=from_text("arms", arms or usual["arms"]),
             agents=agents,
             byzantine=byzantine,
             f=from_text("f", f),
             kappa=kappa,
             graph=graph,
-            attack=attack,
-            filter=filter,
-            policy=policy,
+            attack=attack or usual["attack"],
+            filter=filter or usual["filter"],
+            policy=policy or usual["policy"],
             tell=tell,
             seed=seed,
+            context=context,
+            contexts=contexts,
+            ridge=ridge,
+            shares=shares,
+            vetting=vetting,
         )
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, nodes first
         check_equivocators(equivocators, LATER)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from byzmab.core.contexts.reports import MOST_DIMENSIONS, ContextReport, check_statistics
+from byzmab.core.contexts.reports import MOST_DIMENSIONS, ContextReport, check_all
 from byzmab.core.report import Report
 from byzmab.node.identity import KEY_BYTES, SIGNATURE_BYTES, Key, public_bytes, verify
 from byzmab.node.packing import bytes_per_arm, unpack
@@ -262,11 +262,10 @@ def _check_statistics(report: SignedContextReport) -> None:
     d = report.dimensions
     if not 1 <= d <= MOST_DIMENSIONS or len(report.statistics) != len(report.arms) * bytes_per_arm(d):
         raise Refused(Refusal.NUMBERS)
-    _, moments, grams, _ = report.report
+    pulls, moments, grams, _ = report.report
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            for count, moment, gram in zip(report.pulls, moments, grams, strict=True):
-                check_statistics(float(count), gram, moment)
+            check_all(pulls, grams, moments)
     except ValueError:  # LinAlgError is one, too
         raise Refused(Refusal.NUMBERS) from None
 

@@ -1,6 +1,5 @@
 """One run of an experiment with contexts: its state set up, then advanced."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -12,76 +11,16 @@ from byzmab.contexts.pull import first_pulls_at, pulling_at
 from byzmab.contexts.round import advance_contexts
 from byzmab.core import draws
 from byzmab.core.contexts.believe import scratch_shapes
-from byzmab.core.contexts.statistics import NEUTRAL, empty_statistics, row_size
-from byzmab.core.report import Floats
+from byzmab.core.contexts.statistics import empty_statistics, row_size
 from byzmab.engine.choose import choosing
 from byzmab.engine.draw import drawing
 from byzmab.engine.state import NetworkState
-from byzmab.simulation.context_settings import ContextParts, constant_direction
+from byzmab.simulation.context_settings import ContextParts, direction_of_constant
+from byzmab.simulation.context_world import context_parts, draw_leans, draw_parameters, usual_means
 from byzmab.simulation.density import expected_edges
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run, settings_of
 from byzmab.simulation.sizes import expected_lies, rows_to_keep
-
-
-def context_parts(experiment: Experiment) -> ContextParts:
-    """The settings of contexts of an experiment that has some."""
-    contexts = experiment.parts.contexts
-    assert contexts is not None, "only experiments with contexts come here"
-    return contexts
-
-
-def draw_directions(key: np.uint64, count: int, size: int) -> Floats:
-    """Vectors of length 1, each direction equally likely."""
-    rng, rows = np.array([key], np.uint64), np.empty((count, size))
-    for row in rows:
-        row[:] = [draws.normal(rng) for _ in range(size)]
-        row /= np.linalg.norm(row)
-    return rows
-
-
-def draw_parameters(experiment: Experiment, run: int) -> Floats:
-    """θ of every arm in a run: as given, or the linear fit of data, or drawn: ½ + ½ uᵀv with v on the unit sphere."""
-    contexts = context_parts(experiment)
-    if contexts.parameters is not None:
-        return np.array(contexts.parameters)
-    if contexts.data is not None:
-        fitted = np.linalg.lstsq(contexts.data.contexts, contexts.data.means - NEUTRAL)[0]
-        return np.ascontiguousarray(fitted.T, np.float64)
-    key = draws.key_of(experiment.seed, run, draws.ARMS)
-    if contexts.d == 1:  # means as they are drawn without contexts
-        return np.sort(draws.uniforms(key, contexts.arms))[::-1, None] - NEUTRAL
-    parameters = np.zeros((contexts.arms, contexts.d))
-    parameters[:, 1:] = math.sqrt(0.5) * draw_directions(key, contexts.arms, contexts.d - 1)
-    return parameters
-
-
-def draw_leans(experiment: Experiment, run: int) -> Floats:
-    """Whereto the contexts of every agent lean, without the constant; one column more, which is not used."""
-    contexts, agents = context_parts(experiment), experiment.parts.agents
-    leans = np.zeros((agents, contexts.d))
-    if contexts.lean > 0.0 and contexts.d > 1:
-        key = draws.key_of(experiment.seed, run, draws.LEANS)
-        leans[:, :-1] = contexts.lean * draw_directions(key, agents, contexts.d - 1)
-    return leans
-
-
-def usual_means(experiment: Experiment, run: int) -> Floats:
-    """The mean of every arm over contexts that do not lean, or over the data."""
-    contexts = context_parts(experiment)
-    if contexts.data is not None:
-        return contexts.data.means.mean(axis=0)  # type: ignore[no-any-return]
-    middle = constant_direction(contexts.d) / (2.0 if contexts.d > 1 else 1.0)
-    return NEUTRAL + draw_parameters(experiment, run) @ middle
-
-
-def context_bytes(experiment: Experiment) -> int:
-    """About how much memory contexts take in one run, besides the rest."""
-    parts, contexts = experiment.parts, context_parts(experiment)
-    agents, arms, d = parts.agents, parts.arms, contexts.d
-    rows = agents * (experiment.memory + experiment.delay + 1) + expected_lies(experiment) + rows_to_keep(experiment)
-    scratch = sum(map(math.prod, scratch_shapes(arms, d, agents).values()))
-    return 8 * (rows * arms * (row_size(d) + 1) + agents * scratch)
 
 
 class ContextRun(Run):
@@ -119,8 +58,7 @@ class ContextRun(Run):
         data = contexts.data
         state.set("pool_contexts", np.zeros((0, d)) if data is None else data.contexts)
         state.set("pool_means", np.zeros((0, arms)) if data is None else data.means)
-        ones = np.ones(0 if data is None else len(data.contexts))
-        state.set("constant", constant_direction(d) if data is None else np.linalg.lstsq(data.contexts, ones)[0])
+        state.set("constant", direction_of_constant(contexts))
         state.set("ridge", [contexts.ridge])
         for name in ("contexts", "context_totals"):
             state.set(name, np.zeros((agents, d)))

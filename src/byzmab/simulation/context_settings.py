@@ -80,6 +80,14 @@ def constant_direction(d: int) -> Floats:
     return direction
 
 
+def direction_of_constant(contexts: ContextParts) -> Floats:
+    """The same for drawn contexts or data: of these the vector whose product with each is nearest to 1."""
+    if contexts.data is None:
+        return constant_direction(contexts.d)
+    ones = np.ones(len(contexts.data.contexts))
+    return np.asarray(np.linalg.lstsq(contexts.data.contexts, ones)[0], np.float64)
+
+
 def _lean_of(contexts: Any) -> float:
     name, colon, text = contexts.partition(":") if isinstance(contexts, str) else ("", "", "")
     if name == ALIKE and not colon:

@@ -14,7 +14,8 @@ from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.absent import check_present
 from byzmab.simulation.assumptions import warn_of
-from byzmab.simulation.context_run import ContextRun, context_bytes
+from byzmab.simulation.context_run import ContextRun
+from byzmab.simulation.context_sizes import context_bytes
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.parts import DEFAULT_AGENTS, PAPER_ARMS
 from byzmab.simulation.progress import wanted_bar

@@ -1,16 +1,20 @@
 """Believers: the network's agents once more, who average every consistent report, lies included.
 
 They decide as often as the nodes, draw the same rewards, pull by pull of each arm, and are lied to by the same attack:
-what the network would lose without its filter. No process runs for them.
+what the network would lose without its filter. With contexts they add up all statistics. What no honest agent can tell
+they refuse, as nodes do. No process runs for them.
 """
 
 import threading
 import time
+from contextlib import suppress
+from typing import Any
 
 from byzmab.core.agent import Agent
-from byzmab.core.report import Report
-from byzmab.testbed.liar import AttackPlan, AttackView
-from byzmab.testbed.rewards import RewardStream
+from byzmab.core.errors import BadInput
+from byzmab.testbed.liar import view_of
+from byzmab.testbed.plan import AttackPlan
+from byzmab.testbed.rewards import stream_of
 
 FILTER = "mean"  # averages everyone, and defends against nobody
 
@@ -20,12 +24,12 @@ class Believers:
 
     def __init__(self, plan: AttackPlan, policy: str, report_every: float) -> None:
         self._lock = threading.Lock()
-        self._every, self._exchanged, self._rounds = report_every, time.monotonic(), 0
+        self._every, self._exchanged, self._decisions = report_every, time.monotonic(), 0
         self._numbers = {name: number for number, name in enumerate(plan.agents)}
         self._graph = plan.graph
         numbers = range(len(plan.agents))
-        self.rewards = [RewardStream(plan.true_means, plan.seed, number) for number in numbers]
-        self._agents = [Agent(plan.arms, 0, plan.kappa, FILTER, policy, plan.seed + number + 1) for number in numbers]
+        self.rewards = [stream_of(plan, number) for number in numbers]
+        self._agents = [shadow(plan, FILTER, policy, plan.seed + number + 1) for number in numbers]
         self._arms = {arm: index for index, arm in enumerate(plan.arms)}
         self.use(plan)
 
@@ -33,7 +37,7 @@ class Believers:
         """Be lied to by a plan from now on; it may name the agents in another order."""
         with self._lock:
             self._liars = {self._numbers[name] for name in plan.agents[: plan.byzantine]}
-            self._view = AttackView(plan, plan.agents[0]) if self._liars else None
+            self._view = view_of(plan, plan.agents[0]) if self._liars else None
 
     def decide(self, number: int) -> None:
         """One decision of an agent, numbered from 0; reports are told in between as often as the nodes tell theirs."""
@@ -41,26 +45,44 @@ class Believers:
             if time.monotonic() >= self._exchanged + self._every:
                 self._exchanged = time.monotonic()
                 self.exchange()
-            agent = self._agents[number]
-            arm = agent.select()
-            agent.reward(arm, self.rewards[number].pull(self._arms[str(arm)]))
+            agent, rewards = self._agents[number], self.rewards[number]
+            x = rewards.context
+            arm = agent.select(x)
+            agent.reward(arm, rewards.pull(self._arms[str(arm)]), x)
+            self._decisions += 1
 
     def exchange(self) -> None:
         """Everyone tells everyone whom it tells: honest ones their tally, liars what the attack makes up."""
         told = [agent.report() for agent in self._agents]
         if self._view is not None:
-            named = {name: told[number] for name, number in self._numbers.items()}
-            self._view.look(
-                {name: (report.arms, report.pulls.tolist(), report.means.tolist()) for name, report in named.items()}
-            )
-            self._view.make_up(self._rounds)
-        self._rounds += 1
+            self._view.look({name: told[number] for name, number in self._numbers.items()})
+            self._view.make_up(max(0, self._decisions // len(told) - len(self._arms)))
         names = list(self._numbers)
         for receiver, senders in enumerate(self._graph):
             for sender in senders:
-                self._agents[receiver].hear(names[sender], self._report(told, names, sender, receiver))
+                with suppress(BadInput):
+                    self._agents[receiver].hear(names[sender], self._report(told, names, sender, receiver))
 
-    def _report(self, told: list[Report], names: list[str], sender: int, receiver: int) -> Report:
+    def _report(self, told: list[Any], names: list[str], sender: int, receiver: int) -> Any:
         if self._view is None or sender not in self._liars:
             return told[sender]
         return self._view.lie(names[sender], names[receiver])
+
+
+def rehearse(plan: AttackPlan, policy: str) -> None:
+    """Compile all that the shadows of a plan need, so that nobody waits for it when traffic has begun."""
+    believers = Believers(plan, policy, 0.0)
+    for _ in plan.arms:
+        believers.decide(len(plan.agents) - 1)
+    alone, rewards = shadow(plan, "solo", policy, 0), stream_of(plan, 0)
+    for _ in range(len(plan.arms) + 1):
+        x = rewards.context
+        alone.reward(alone.select(x), 0.0, x)
+
+
+def shadow(plan: AttackPlan, filter: str, policy: str, seed: int) -> Agent:
+    """An agent of a plan's world that reckons with no liars."""
+    decides, contexts = (plan.arms, 0, plan.kappa, filter, policy, seed), plan.contexts
+    if contexts is None:
+        return Agent(*decides)
+    return Agent(*decides, context=contexts.d, ridge=contexts.ridge, shares=contexts.shares, vetting=False)

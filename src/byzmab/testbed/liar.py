@@ -4,81 +4,32 @@ The attack sees what this node can know: the reports it heard, the true means an
 hear is imagined with its own pulls and the true means.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
-from byzmab.attacks import ATTACKS, Attack, World
+from byzmab.attacks import World
 from byzmab.core import draws
-from byzmab.core.errors import BadInput
+from byzmab.core.contexts.reports import ContextReport
 from byzmab.core.filters import FILTERS
 from byzmab.core.liars import checked_f
-from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Report
 from byzmab.engine.audit import Past, audit, be_careful
 from byzmab.node.host import Host
-from byzmab.node.wire import SignedReport
 from byzmab.simulation.parts import MOST
+from byzmab.testbed.context_liar import ContextView
+from byzmab.testbed.plan import AttackPlan, compiled_attack, read_plan
 
 EXPECTED = False  # whether silence gives a liar away: not among nodes, whose reports may be lost
-Told = dict[str, tuple[Sequence[Any], Sequence[float], Sequence[float]]]  # by an agent's name: arms, pulls, means
-
-
-class AttackPlan(msgspec.Struct, frozen=True):
-    """What the liars of a testbed are agreed on. Agents may stand in any order, but liars come first."""
-
-    attack: str
-    byzantine: int  # the first so many agents lie
-    agents: tuple[str, ...]  # names, which are the same for all
-    graph: tuple[tuple[int, ...], ...]  # whom each agent hears, numbered from 0, ascending
-    true_means: tuple[float, ...]  # μ, in the order of `arms`
-    arms: tuple[str, ...]
-    f: int | str  # a number, or auto
-    kappa: float
-    filter: str
-    seed: int = 0
-
-
-def read_plan(path: Path) -> AttackPlan:
-    """The plan in a file, or BadInput."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=AttackPlan)
-    except (OSError, msgspec.MsgspecError) as error:
-        raise BadInput(
-            f"attack plan {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}"
-        ) from None
-
-
-def write_plan(plan: AttackPlan, path: Path) -> None:
-    """Write a plan, whole or not at all; a running liar follows it from its next report on."""
-    new = path.with_suffix(".new")
-    new.write_bytes(msgspec.json.encode(plan))
-    new.replace(path)
-
-
-def with_liars(plan: AttackPlan, attack: str, liars: Collection[int]) -> AttackPlan:
-    """The plan with other liars, numbered from 1: they come first, and the graph follows."""
-    numbers = range(len(plan.agents))
-    order = sorted(numbers, key=lambda number: (number + 1 not in liars, number))
-    new = {number: index for index, number in enumerate(order)}
-    return msgspec.structs.replace(
-        plan,
-        attack=attack,
-        byzantine=len(liars),
-        agents=tuple(plan.agents[number] for number in order),
-        graph=tuple(tuple(sorted(new[sender] for sender in plan.graph[number])) for number in order),
-    )
 
 
 class AttackView:
     """The world as an attack sees it, and the lies it makes up in it, for one liar."""
 
     def __init__(self, plan: AttackPlan, name: str) -> None:
-        attack: Attack = ATTACKS.resolve(plan.attack)
-        check_functions(attack.kind, attack.functions())
+        attack = compiled_attack(plan)
         self.plan = plan
         self.me = plan.agents.index(name)
         self._attack = attack
@@ -151,13 +102,8 @@ class AttackView:
 
     def play(self, host: Host) -> None:
         """Look at the world as the host knows it now, and make up the lies of this round."""
-        mine = host.agent.report()
-        heard = [
-            (name, word) for name, word in host.heard.items() if isinstance(word, SignedReport)
-        ]  # no contexts here
-        told: Told = {name: (word.arms, word.pulls, word.means) for name, word in heard}
-        told[self.plan.agents[self.me]] = ([*map(str, mine.arms)], mine.pulls.tolist(), mine.means.tolist())
-        self.look(told)
+        heard = {name: word.report for name, word in host.heard.items()}
+        self.look({**heard, self.plan.agents[self.me]: host.agent.report()})
         self.make_up(host.seq - 1)  # the first report tells of time 0
 
     def make_up(self, time: int) -> None:
@@ -184,14 +130,14 @@ class AttackView:
                     told = self._told.pulls[row], self._told.means[row]
                     audit(self._past, row, *told, EXPECTED)  # writes down what passes
 
-    def look(self, told: Told) -> None:
-        """Look at what agents tell; one that tells nothing is imagined with one's own pulls and the true means."""
+    def look(self, told: Mapping[str, Any]) -> None:
+        """Look at the reports of agents; one that tells nothing is imagined with one's own pulls and the true means."""
         pulls, means = self._told.pulls, self._told.means
-        arms, counts, _ = told[self.plan.agents[self.me]]
-        own = dict(zip(arms, counts, strict=True))
+        arms, counts, _ = told[self.plan.agents[self.me]].as_rows()
+        own = dict(zip(map(str, arms), counts, strict=True))
         for agent, name in enumerate(self.plan.agents):
-            arms, counts, averages = told.get(name, ([], [], []))
-            known = dict(zip(arms, zip(counts, averages, strict=True), strict=True))
+            arms, counts, averages = told[name].as_rows() if name in told else ([], [], [])
+            known = dict(zip(map(str, arms), zip(counts, averages, strict=True), strict=True))
             for index, arm in enumerate(self.plan.arms):
                 imagined = (own.get(arm, 0.0), self.plan.true_means[index]) if name not in told else (0.0, 0.0)
                 pulls[agent, index], means[agent, index] = known.get(arm, imagined)
@@ -215,7 +161,7 @@ class Liar:
         self._stamp, self._scene = self._stage()
         self._played = (0, 0)  # epoch and seq of the lies at hand
 
-    def __call__(self, host: Host, neighbour: str) -> Report:
+    def __call__(self, host: Host, neighbour: str) -> Report | ContextReport:
         """What to tell a neighbour now."""
         if self._played != (host.epoch, host.seq):
             if self._path.stat().st_mtime_ns != self._stamp:
@@ -226,6 +172,11 @@ class Liar:
             self._played = (host.epoch, host.seq)
         return self._scene.lie_to(neighbour)
 
-    def _stage(self) -> tuple[int, AttackView]:
+    def _stage(self) -> tuple[int, AttackView | ContextView]:
         stamp = self._path.stat().st_mtime_ns
-        return stamp, AttackView(read_plan(self._path), self._name)
+        return stamp, view_of(read_plan(self._path), self._name)
+
+
+def view_of(plan: AttackPlan, name: str) -> AttackView | ContextView:
+    """The world as a plan's attack sees it, for one liar."""
+    return AttackView(plan, name) if plan.contexts is None else ContextView(plan, plan.contexts, name)

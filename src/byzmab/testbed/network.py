@@ -17,15 +17,13 @@ from typing import Self, cast
 import httpx
 import msgspec
 
-from byzmab.attacks import ATTACKS
-from byzmab.core.agent import Agent
 from byzmab.core.errors import BadInput
-from byzmab.core.mistakes import check_functions
 from byzmab.node.config import Neighbour, read_config, write_config
 from byzmab.simulation.experiment import Experiment
-from byzmab.testbed.liar import AttackPlan, with_liars, write_plan
 from byzmab.testbed.node_process import NodeProcess
+from byzmab.testbed.plan import AttackPlan, compiled_attack, with_liars, write_plan
 from byzmab.testbed.provision import PLAN, Equivocators, Member, Options, check_equivocators, provision
+from byzmab.testbed.rewards import stream_of
 
 START = 120.0  # seconds that nodes may take to be ready
 STOP = 10.0  # seconds that they may take to end before they are killed
@@ -143,8 +141,9 @@ class Network:
 
     def set_attack(self, attack: str) -> None:
         """Change the attack; liars use it from their next report on."""
-        _check_attack(attack)
-        self._agree(msgspec.structs.replace(self._plan, attack=attack))
+        plan = msgspec.structs.replace(self._plan, attack=attack)
+        compiled_attack(plan)
+        self._agree(plan)
 
     def lies(self, number: int) -> bool:
         """Whether an agent lies."""
@@ -182,11 +181,12 @@ class Network:
     def _compile(self) -> None:
         """Compile what all processes then load from the cache."""
         plan = self._plan
-        agent = Agent(plan.arms, plan.f, plan.kappa, plan.filter, self.deployment.policy)
+        agent, rewards = read_config(self.members[0].file).agent(0), stream_of(plan, 0)
         for _ in range(len(plan.arms) + 1):
-            agent.reward(agent.select(), 0.0)
+            x = rewards.context
+            agent.reward(agent.select(x), 0.0, x)
         agent.explain()
-        _check_attack(plan.attack)
+        compiled_attack(plan)
 
     def _spawn(self, member: Member) -> None:
         arguments = ["node", str(member.file)]
@@ -216,9 +216,3 @@ def _is_ready(member: Member) -> bool:
         return state is not None and state.json().get("key") == member.key
     except (httpx.TransportError, ValueError):
         return False
-
-
-def _check_attack(text: str) -> None:
-    """Compile an attack's functions; BadInput where there is none of that name, or it has a mistake."""
-    attack = ATTACKS.resolve(text)
-    check_functions(attack.kind, attack.functions())

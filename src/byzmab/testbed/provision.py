@@ -15,17 +15,20 @@ from byzmab.core.tell import NO_GROWTH
 from byzmab.graphs import Given, Graph
 from byzmab.graphs.given import write_graph
 from byzmab.node.certificates import Authority
-from byzmab.node.config import Config, Http, Links, Neighbour, Tls, write_config
+from byzmab.node.config import Config, Http, Links, Neighbour, Tls, check_arms, write_config
 from byzmab.node.identity import Key
 from byzmab.node.wire import MOST_ARMS
+from byzmab.simulation.context_settings import direction_of_constant
+from byzmab.simulation.context_world import draw_leans, draw_parameters, usual_means
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.parts import RESILIENT
-from byzmab.testbed.liar import AttackPlan, write_plan
+from byzmab.testbed.plan import AttackPlan, ContextPlan, attack_of, write_plan
 
 HOST = "127.0.0.1"
 FIRST_PORT, LAST_PORT = 8700, 65_535
 MOST_AGENTS = 100  # each is a process
 MOST_SEED = 2**62
+REPORT_EVERY, AT_CONTEXTS_EVERY = 0.2, 1.0  # seconds; to check a report at contexts takes some ten times as long
 Equivocators = Literal["expel", "keep"]
 EQUIVOCATORS: tuple[str, ...] = get_args(Equivocators)
 NODE, PLAN, GRAPH, KEY = "node.toml", "attack-plan.json", "graph.json", "node.key"
@@ -40,7 +43,6 @@ ONLY = {  # what nodes do, of settings that a simulation can have otherwise
     "epoch": 1,
     "delay": 0,
     "algorithm": RESILIENT,
-    "context": 0,
 }
 
 
@@ -49,7 +51,7 @@ class Options:
     """What the nodes of a testbed need besides the experiment."""
 
     equivocators: str = "expel"  # what happens to proven equivocators: expel or keep
-    report_every: float = 0.2  # seconds
+    report_every: float | None = None  # seconds; REPORT_EVERY if not given
     base_port: int | None = None  # HTTP of agent i at base + i, its links at base + agents + i; default: free ports
 
 
@@ -83,6 +85,7 @@ class Deployment(NamedTuple):
     plan: AttackPlan  # also holds the true means, the graph and the names
     policy: str
     directory: Path
+    report_every: float  # seconds
     claim: socket.socket | None  # see claim_ports; None where the ports were chosen by the user
 
 
@@ -93,26 +96,31 @@ def provision(experiment: Experiment, directory: Path, options: Options = Option
     """
     parts, settings = experiment.parts, experiment.settings()
     _check(experiment, options)
-    _make_empty(directory)
-    base, claim = claim_ports(parts.agents) if options.base_port is None else (options.base_port, None)
-    keys = [Key.generate() for _ in range(parts.agents)]
-    members = tuple(
-        Member(i + 1, f"agent-{i + 1}", i < parts.byzantine, base + i + 1, directory / f"agent-{i + 1}", keys[i].public)
-        for i in range(parts.agents)
-    )
+    names = tuple(f"agent-{i + 1}" for i in range(parts.agents))
     plan = AttackPlan(
         attack=settings["attack"],
-        byzantine=experiment.parts.byzantine,
-        agents=tuple(member.name for member in members),
-        graph=draw_graph(parts.graph, parts.agents, experiment.parts.byzantine, experiment.seed),
+        byzantine=parts.byzantine,
+        agents=names,
+        graph=draw_graph(parts.graph, parts.agents, parts.byzantine, experiment.seed),
         true_means=draw_means(experiment),
         arms=tuple(f"arm-{arm + 1}" for arm in range(parts.arms)),
         f=settings["f"],
         kappa=settings["kappa"],
         filter=settings["filter"],
         seed=experiment.seed,
+        contexts=plan_contexts(experiment),
     )
-    deployment = Deployment(experiment, options, members, plan, settings["policy"], directory, claim)
+    attack_of(plan)
+    every = options.report_every or (REPORT_EVERY if plan.contexts is None else AT_CONTEXTS_EVERY)
+    check_arms(plan.arms, experiment.context or None)
+    _make_empty(directory)
+    base, claim = claim_ports(parts.agents) if options.base_port is None else (options.base_port, None)
+    keys = [Key.generate() for _ in names]
+    members = tuple(
+        Member(i + 1, name, i < parts.byzantine, base + i + 1, directory / name, keys[i].public)
+        for i, name in enumerate(names)
+    )
+    deployment = Deployment(experiment, options, members, plan, settings["policy"], directory, every, claim)
     _write(deployment, keys, base + parts.agents)
     return deployment
 
@@ -151,12 +159,31 @@ def check_equivocators(wanted: str, *others: str) -> None:
 
 
 def draw_means(experiment: Experiment) -> tuple[float, ...]:
-    """μ: as given, or drawn as in the first run of the simulation."""
+    """μ: as given, or drawn as in the first run of the simulation; with contexts the mean over these."""
     parts = experiment.parts
+    if parts.contexts is not None:
+        return tuple(usual_means(experiment, 0).tolist())
     if parts.means is not None:
         return parts.means
     drawn = draws.uniforms(draws.key_of(experiment.seed, 0, draws.ARMS), parts.arms)
     return tuple(sorted(drawn.tolist(), reverse=True))
+
+
+def plan_contexts(experiment: Experiment) -> ContextPlan | None:
+    """What is true where rewards depend on contexts, drawn as in the first run of the simulation; None without."""
+    contexts = experiment.parts.contexts
+    if contexts is None:
+        return None
+    return ContextPlan(
+        d=contexts.d,
+        ridge=contexts.ridge,
+        shares=experiment.shares,
+        vetting=contexts.vetting,
+        parameters=tuple(map(tuple, draw_parameters(experiment, 0).tolist())),
+        constant=tuple(direction_of_constant(contexts).tolist()),
+        leans=tuple(map(tuple, draw_leans(experiment, 0).tolist())),
+        data=None if contexts.data is None else contexts.data.source,
+    )
 
 
 def draw_graph(graph: Graph, agents: int, byzantine: int, seed: int) -> tuple[tuple[int, ...], ...]:
@@ -240,6 +267,8 @@ def _neighbours(member: Member, plan: AttackPlan, keys: list[Key], base_of_links
 
 def _config(member: Member, deployment: Deployment, links: Links, neighbours: tuple[Neighbour, ...]) -> Config:
     plan, options, growth = deployment.plan, deployment.options, deployment.experiment.parts.tell.growth
+    contexts = plan.contexts
+    at_contexts = {} if contexts is None else {name: getattr(contexts, name) for name in ("ridge", "shares", "vetting")}
     return Config(
         name=member.name,
         network=f"loopback-{plan.seed}",
@@ -251,10 +280,12 @@ def _config(member: Member, deployment: Deployment, links: Links, neighbours: tu
         filter=plan.filter,
         policy=deployment.policy,
         seed=int(draws.key_within(draws.key_of(plan.seed, 0, draws.POLICY), member.number - 1)) >> 1,  # 63 bits
-        report_every=options.report_every,
+        report_every=deployment.report_every,
         report_growth=None if growth == NO_GROWTH else growth,
         equivocators="keep" if member.lies else cast(Equivocators, options.equivocators),  # liars stay together
         http=Http(host=HOST, port=member.port),
         links=links,
         neighbours=neighbours,
+        context=None if contexts is None else contexts.d,
+        **at_contexts,
     )

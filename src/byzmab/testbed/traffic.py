@@ -10,13 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Self, TypeVar
 
-from byzmab.core.agent import Agent
 from byzmab.core.errors import BadInput
 from byzmab.node.client import Client, NodeError
-from byzmab.testbed.believers import Believers
+from byzmab.testbed.believers import Believers, rehearse, shadow
 from byzmab.testbed.network import Network
 from byzmab.testbed.provision import Member
-from byzmab.testbed.rewards import RewardStream
+from byzmab.testbed.rewards import stream_of
 
 TIMEOUT = 5.0  # seconds for an answer
 PAUSE = 0.2  # seconds before a node that could not be reached is asked again
@@ -39,10 +38,8 @@ class Application:
         self.member, self._rate = member, rate
         self._client = Client(member.url, timeout=TIMEOUT, retries=0)
         self._indices = {arm: index for index, arm in enumerate(plan.arms)}
-        self.rewards, self.solo_rewards = (
-            RewardStream(plan.true_means, plan.seed, member.number - 1) for _ in range(2)
-        )
-        self._solo = Agent(len(plan.arms), 0, plan.kappa, "solo", policy, plan.seed + member.number)
+        self.rewards, self.solo_rewards = (stream_of(plan, member.number - 1) for _ in range(2))
+        self._solo = shadow(plan, "solo", policy, plan.seed + member.number)
         self.decisions = 0
         self.failures = 0  # questions without an answer
         self._ended = threading.Event()
@@ -61,12 +58,14 @@ class Application:
     def decide(self) -> None:
         """Make one decision with the node, and one with each of its shadows."""
         event = f"decision-{self.decisions + 1}"
-        arm = self._indices[self._insist(lambda: self._client.select(event)).arm]
+        context = None if (x := self.rewards.context) is None else x.tolist()
+        arm = self._indices[self._insist(lambda: self._client.select(event, context)).arm]
         value = self.rewards.peek(arm)
         self._insist(lambda: self._client.reward(event, value))
         self.rewards.pull(arm)
-        alone = self._solo.select()
-        self._solo.reward(alone, self.solo_rewards.pull(int(alone)))
+        x = self.solo_rewards.context
+        alone = self._solo.select(x)
+        self._solo.reward(alone, self.solo_rewards.pull(self._indices[str(alone)]), x)
         if self._believers is not None:
             self._believers.decide(self.member.number - 1)
         self.decisions += 1
@@ -98,7 +97,8 @@ class Traffic:
             raise BadInput(f"traffic {rate!r} is not allowed; allowed: above 0, at most {MOST_PER_SECOND:g} per second")
         self._network = network
         deployment = network.deployment
-        self.believers = Believers(deployment.plan, deployment.policy, deployment.options.report_every)
+        rehearse(deployment.plan, deployment.policy)
+        self.believers = Believers(deployment.plan, deployment.policy, deployment.report_every)
         network.on_plan = self.believers.use
         self.applications = [Application(network, member, rate, self.believers) for member in network.members]
         self._began = time.monotonic()
@@ -128,11 +128,12 @@ class Traffic:
     def summary(self) -> dict[str, Any]:
         """Regret per node, and what the nodes say of each other; as plain data."""
         rows = [self._row(application) for application in self.applications]
-        honest = [row for row in rows if not row["lies"]]
+        honest, plan = [row for row in rows if not row["lies"]], self._network.deployment.plan
         return {
             "seconds": self.seconds,
             "attack": self._network.attack,
-            "true_means": list(self._network.deployment.plan.true_means),
+            "true_means": list(plan.true_means),
+            "context": 0 if plan.contexts is None else plan.contexts.d,
             "decisions": sum(row["decisions"] for row in rows),
             "regret": {name: _mean([row[name] for row in honest]) for name in REGRETS},
             "agents": rows,

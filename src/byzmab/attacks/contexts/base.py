@@ -14,3 +14,8 @@ class ContextAttack(Attack):
     """
 
     lie: ClassVar[Any] = None
+
+    @property
+    def sees_contexts(self) -> bool:
+        """Those with a parameter `knows` do where it is 1."""
+        return bool(getattr(self, "knows", 0))

@@ -27,3 +27,8 @@ class ExtremeAt(ContextAttack):
     """With contexts, knowing the receiver's: mean 0 on its best arm and 1 elsewhere."""
 
     lie_at = staticmethod(lie_at)
+
+    @property
+    def sees_contexts(self) -> bool:
+        """Always."""
+        return True

@@ -114,6 +114,28 @@ def check_statistics(pulls: float, gram: Floats, moment: Floats, rounding: float
         raise BadInput(f"report with bᵀG⁺b = {explained:g} of {pulls:g} pulls is not allowed; allowed: bᵀG⁺b ≤ n/4")
 
 
+def check_all(pulls: Floats, grams: Floats, moments: Floats) -> None:
+    """The same for every arm; as nearly all reports are possible, all arms are looked at together first."""
+    if not _are_possible(pulls, grams, moments, np.full(len(pulls), ROUNDING)):
+        for count, moment, gram in zip(pulls.tolist(), moments, grams, strict=True):
+            check_statistics(count, gram, moment)
+
+
+def _are_possible(pulls: Floats, grams: Floats, moments: Floats, rounding: Floats) -> bool:
+    """Whether `check_statistics` passes on every arm, in one go."""
+    if not (np.isfinite(pulls).all() and np.isfinite(grams).all() and np.isfinite(moments).all()):
+        return False
+    slack = rounding * np.maximum(1.0, pulls)
+    largest = np.sqrt(np.einsum("ka,ka->k", moments, moments)) <= LARGEST_REWARD * pulls + slack
+    symmetric = np.abs(grams - grams.transpose(0, 2, 1)).max(axis=(1, 2), initial=0.0) <= slack
+    if not (largest & symmetric & (pulls >= 0.0) & (np.einsum("kaa->k", grams) <= pulls + slack)).all():
+        return False
+    values, vectors = np.linalg.eigh(grams)
+    along = np.einsum("kba,kb->ka", vectors, moments)
+    explained = (along * along / (np.maximum(values, 0.0) + slack[:, None])).sum(axis=1)
+    return bool(((values[:, 0] >= -slack) & (explained <= LARGEST_REWARD**2 * pulls + slack)).all())
+
+
 def checked_context_report(report: ContextReport, arms: tuple[Arm, ...], d: int) -> ContextReport:
     """A copy of a report with its arms named, or BadInput if no honest agent can have told it."""
     if not isinstance(report, ContextReport):
@@ -127,8 +149,7 @@ def checked_context_report(report: ContextReport, arms: tuple[Arm, ...], d: int)
     if (pulls.shape, moments.shape, grams.shape) != shapes or len(set(names)) < len(names):
         found = " and ".join("×".join(map(str, part.shape)) for part in (pulls, moments, grams))
         raise BadInput(f"report of {found} numbers is not allowed; allowed: n, b and G of {d} dimensions for every arm")
-    for count, moment, gram in zip(pulls.tolist(), moments, grams, strict=True):
-        check_statistics(count, gram, moment)
+    check_all(pulls, grams, moments)
     return ContextReport(pulls, moments, grams, names)
 
 
@@ -137,6 +158,10 @@ def check_growth(before: ContextReport, after: ContextReport) -> None:
 
     What was added must itself be possible: G and b move only by what the new pulls can bring.
     """
+    counts = after.pulls - before.pulls
+    all_rounding = ROUNDING * np.maximum(1.0, after.pulls) / np.maximum(1.0, counts)
+    if _are_possible(counts, after.grams - before.grams, after.moments - before.moments, all_rounding):
+        return
     for arm, name in enumerate(after.arms):
         count = float(after.pulls[arm] - before.pulls[arm])
         rounding = ROUNDING * max(1.0, float(after.pulls[arm])) / max(1.0, count)

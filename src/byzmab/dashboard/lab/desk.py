@@ -5,20 +5,21 @@ loop: what can be chosen, and a set-up with its graph, are told before anything 
 """
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Container
 from contextlib import aclosing
 from functools import cache
 from typing import Any
 
-from byzmab.attacks import ATTACKS
+from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS
 from byzmab.baselines import BASELINES
+from byzmab.baselines.contexts import CONTEXT_BASELINES
 from byzmab.core.errors import BadInput
 from byzmab.dashboard.lab.events import Event, Game, played
 from byzmab.dashboard.lab.examples import examples
 from byzmab.dashboard.lab.playing import Playing, announce
 from byzmab.dashboard.lab.regions import Regions, announcement
 from byzmab.dashboard.lab.seats import Seats
-from byzmab.dashboard.lab.setup import Texts, describe, first_view, read_setup, usual
+from byzmab.dashboard.lab.setup import Texts, at_contexts, describe, first_view, read_setup, usual
 from byzmab.dashboard.lab.story import story
 from byzmab.graphs import GRAPHS
 from byzmab.simulation.absent import REGISTRIES
@@ -31,19 +32,32 @@ from byzmab.simulation.settings import ABOUT
 def menu() -> bytes:
     """All that can be chosen, as JSON: settings, what they mean, what they are if not given, names and examples."""
     kinds = {
-        kind: {name: {**entry, **_shown(kind, name, entry)} for name, entry in entries.items() if _offered(kind, name)}
+        kind: {
+            name: {
+                **entry,
+                **_shown(kind, name, entry),
+                "without": name in WITHOUT_CONTEXT.get(kind, (name,)),
+                "with": name in WITH_CONTEXT.get(kind, (name,)),
+            }
+            for name, entry in entries.items()
+            if _offered(kind, name)
+        }
         for kind, entries in catalogue().items()
     }
-    parts = {"about": ABOUT, "usual": usual(), "first": first_view(), "kinds": kinds}
+    parts = {"about": ABOUT, "usual": usual(), "first": first_view(), "at_contexts": at_contexts(), "kinds": kinds}
     return json.dumps({**parts, "story": story(), "examples": examples()}).encode()
 
 
-# files are not read for a page, and what needs a context is not for the lab
-OFFERED = {"graph": GRAPHS.entries, "attack": ATTACKS.entries, "algorithm": (RESILIENT, *BASELINES.entries)}
+# of these some need a context, and some go without one only; resilient and the graphs go with both
+WITHOUT_CONTEXT: dict[str, Container[str]] = {"attack": ATTACKS.entries, "algorithm": (RESILIENT, *BASELINES.entries)}
+WITH_CONTEXT: dict[str, Container[str]] = {
+    "attack": CONTEXT_ATTACKS.entries,
+    "algorithm": (RESILIENT, *CONTEXT_BASELINES.entries),
+}
 
 
 def _offered(kind: str, name: str) -> bool:
-    return name in OFFERED.get(kind, (name,))
+    return kind != "graph" or name in GRAPHS.entries  # files are not read for a page
 
 
 def _shown(kind: str, name: str, entry: Entry) -> dict[str, Any]:

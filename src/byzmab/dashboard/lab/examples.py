@@ -1,4 +1,4 @@
-"""Examples to start from: the paper's figures, and two stories on real numbers."""
+"""Examples to start from: the paper's figures, two stories on real numbers, and one with contexts."""
 
 from importlib import resources
 from typing import Any
@@ -12,12 +12,24 @@ STORIES = {
     "ads": "Ten firms choose ads, two of them lie",
     "relays": "Ten computers choose relays, two of them lie",
 }
+CONTEXTS = {"context": "5", "arms": "random:5", "attack": "flip", "policy": "tuned", "horizon": "2000", "runs": "8"}
+AT_CONTEXTS = {  # label → what differs
+    "filtering": {"filter": recommended.CONTEXT_FILTER},
+    "adding up all": {"algorithm": "lin-sum"},
+    "trimming coordinates": {"algorithm": "lin-trimmed"},
+}
 Example = dict[str, Any]
 
 
 def examples() -> list[Example]:
     """Every example: its name, its title, and its set-ups with their labels."""
-    return [*map(_figure, IDS), *(_story(name, title) for name, title in STORIES.items())]
+    return [*map(_figure, IDS), *(_story(name, title) for name, title in STORIES.items()), _at_contexts()]
+
+
+def _at_contexts() -> Example:
+    setups = [{"label": label, "settings": {**CONTEXTS, **differs}} for label, differs in AT_CONTEXTS.items()]
+    title = "Ten agents see a context before each choice, two of them lie"
+    return {"name": "contexts", "title": title, "from": "Contexts", "setups": setups}
 
 
 def _figure(id: str) -> Example:

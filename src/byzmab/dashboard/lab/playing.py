@@ -46,10 +46,10 @@ class Playing:
     def prepare(self) -> None:
         """Set up all runs; what was never played on this machine is compiled here, with what is imported here."""
         from byzmab.dashboard.lab.sampled_run import SampledRun
-        from byzmab.simulation.single_run import Run
+        from byzmab.simulation.run import run_of
 
-        numbers = range(self.experiment.runs)
-        self._runs = [[Run(each, number) for number in numbers] for each in (self.experiment, alone(self.experiment))]
+        both, numbers = (self.experiment, alone(self.experiment)), range(self.experiment.runs)
+        self._runs = [[run_of(each, number) for number in numbers] for each in both]
         self._sampled = None if self._quick else SampledRun(self.experiment)
 
     def stop(self) -> None:
@@ -101,7 +101,8 @@ class Playing:
 
     def _shares(self, runs: "Sequence[Run]", done: int) -> list[float]:
         """The normal agents' share of pulls by arm so far, over all runs; the first pull of each arm is outside."""
-        pulls = [run.state["ever_pulls"][self.experiment.parts.byzantine :].mean(axis=0) - 1.0 for run in runs]
+        counts = "ever_pulls" if self.experiment.parts.contexts is None else "pulls"  # at contexts nothing is forgotten
+        pulls = [run.state[counts][self.experiment.parts.byzantine :].mean(axis=0) - 1.0 for run in runs]
         return (np.mean(pulls, axis=0) / done).tolist()  # type: ignore[no-any-return]
 
 

@@ -164,13 +164,19 @@ def formula_of(policy: Policy) -> str:
     return "; ".join([(type(policy).__doc__ or "").partition("\n")[0].rstrip("."), *given])
 
 
-def view_round(experiment: Experiment, run: int, round: int) -> RoundView:
-    """The view of a round, run and round numbered from 1; within an epoch, of the round with the decision."""
+def check_round(experiment: Experiment, run: int, round: int, agent: int) -> None:
+    """BadInput unless there is a round to look into, run, round and agent numbered from 1."""
+    if not 1 <= agent <= experiment.parts.agents:
+        raise BadInput(f"agent {agent} does not exist; allowed: 1 to {experiment.parts.agents}")
     if experiment.parts.baseline is not None:
         raise BadInput(f"algorithm {experiment.algorithm!r} has no filter to step through; allowed: resilient")
     for name, value, most in (("run", run, experiment.runs), ("round", round, experiment.horizon)):
         if not 1 <= value <= most:
             raise BadInput(f"{name} {value} does not exist; allowed: 1 to {most}")
+
+
+def view_round(experiment: Experiment, run: int, round: int) -> RoundView:
+    """The view of a round, run and round numbered from 1; within an epoch, of the round with the decision."""
     stage = Run(experiment, run - 1, dense=False)  # the dense path lists no honest reports
     stage.advance((round - 1) // experiment.epoch * experiment.epoch)
     return play_round(stage)
@@ -178,26 +184,36 @@ def view_round(experiment: Experiment, run: int, round: int) -> RoundView:
 
 def step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, Any]:
     """One round of one agent as plain data; runs, rounds, agents and arms are numbered from 1."""
+    check_round(experiment, run, round, agent)
     parts = experiment.parts
-    if not 1 <= agent <= parts.agents:
-        raise BadInput(f"agent {agent} does not exist; allowed: 1 to {parts.agents}")
-    view, me = view_round(experiment, run, round), agent - 1
-    fates = fates_of(experiment, view, me)
-    index = index_of(experiment, view, me)
-    first = int(view.starts[me])
-    return {
+    told = {
         "run": run,
-        "round": view.time + 1,
+        "round": (round - 1) // experiment.epoch * experiment.epoch + 1,
         "agent": agent,
-        "lies": me < experiment.parts.byzantine,
-        "time": view.time,
-        "f": f_of(experiment, view, me),
-        "kappa": float(view.kappas[me]),
+        "lies": agent <= parts.byzantine,
         "filter": experiment.settings()["filter"],
         "consistency": parts.filter.consistency,
         "trims": parts.filter.trims,
         "worth": parts.policy.worth,
         "formula": formula_of(parts.policy),
+    }
+    return {**told, **_step(experiment, run, round, agent)}
+
+
+def _step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, Any]:
+    """What depends on what was told in the round."""
+    if experiment.parts.contexts is not None:
+        from byzmab.dashboard.lab.context_round_view import step_at  # compiles other loops
+
+        return step_at(experiment, run, round, agent)
+    view, me = view_round(experiment, run, round), agent - 1
+    fates = fates_of(experiment, view, me)
+    index = index_of(experiment, view, me)
+    first = int(view.starts[me])
+    return {
+        "kappa": float(view.kappas[me]),
+        "time": view.time,
+        "f": f_of(experiment, view, me),
         "true_means": view.true_means[me].tolist(),
         "pulls": view.pulls[me].tolist(),
         "means": view.means[me].tolist(),
@@ -208,7 +224,7 @@ def step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, 
                 "age": view.time - int(view.sent[first + report]),
                 "pulls": view.told_pulls[first + report].tolist(),
                 "means": view.told_means[first + report].tolist(),
-                "fates": [fates[arm][report] for arm in range(parts.arms)],
+                "fates": [fates[arm][report] for arm in range(experiment.parts.arms)],
             }
             for report in range(int(view.starts[me + 1]) - first)
         ],

@@ -2,12 +2,15 @@
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 
 from byzmab.core.filters.fates import Fate
+from byzmab.dashboard.lab.context_round_view import ContextRoundView, heard_by, play_round_at
 from byzmab.dashboard.lab.round_view import RoundView, fates_of, play_round
 from byzmab.simulation.assumptions import why_no_bound
+from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
 from byzmab.simulation.sizes import grid_of
@@ -22,8 +25,7 @@ class SampledRun:
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
-        kind = Run if why_no_bound(experiment) else WidthRun
-        self.run = kind(experiment, 0, dense=False)  # the dense path lists no honest reports
+        self.run = _first_run(experiment)
         self.samples = sample_rounds(experiment)
         self.fates = [Counter[Fate]() for _ in range(experiment.parts.agents)]  # of the reports that each told
         self.looked = 0
@@ -37,7 +39,7 @@ class SampledRun:
         for stop in self._stops[bisect_left(self._stops, begun) : bisect_left(self._stops, until)]:
             self._play_to(stop)
             if stop in self.samples:
-                self._count(play_round(self.run))
+                self._count()
         self._play_to(until)
 
     def counts(self) -> list[dict[str, int]]:
@@ -50,12 +52,32 @@ class SampledRun:
         if due and isinstance(self.run, WidthRun):
             self.bound.append(float(self.run.widths.plain()[self.experiment.parts.byzantine :].mean()))
 
-    def _count(self, view: RoundView) -> None:
+    def _count(self) -> None:
+        """Play a round, and count what became of its reports."""
         self.looked += 1
+        view, fates = _looked_into(self.experiment, self.run)
         for agent in range(self.experiment.parts.byzantine, self.experiment.parts.agents):
-            for column in fates_of(self.experiment, view, agent):
+            for column in fates(agent):
                 for report, fate in enumerate(column):
                     self.fates[view.senders[view.starts[agent] + report]][fate] += 1
+
+
+def _first_run(experiment: Experiment) -> Run:
+    if experiment.parts.contexts is not None:
+        return ContextRun(experiment, 0)
+    kind = Run if why_no_bound(experiment) else WidthRun
+    return kind(experiment, 0, dense=False)  # the dense path lists no honest reports
+
+
+def _looked_into(
+    experiment: Experiment, run: Run
+) -> tuple[RoundView | ContextRoundView, Callable[[int], list[list[Fate]]]]:
+    """Play a round; its view, and what became of the reports that an agent heard."""
+    if isinstance(run, ContextRun):
+        at_contexts = play_round_at(run)
+        return at_contexts, lambda agent: heard_by(experiment, at_contexts, agent).fates
+    view = play_round(run)
+    return view, lambda agent: fates_of(experiment, view, agent)
 
 
 def sample_rounds(experiment: Experiment) -> frozenset[int]:

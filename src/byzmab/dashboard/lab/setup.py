@@ -9,6 +9,8 @@ from byzmab.core.errors import BadInput, unknown
 from byzmab.core.liars import f_as_given
 from byzmab.dashboard.lab.work import check_work, seconds_of
 from byzmab.simulation.assumptions import too_few_neighbours, too_many_liars
+from byzmab.simulation.context_settings import USUAL, WITHOUT
+from byzmab.simulation.context_sizes import context_bytes
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.files import to_toml
 from byzmab.simulation.parts import PLUGINS
@@ -16,7 +18,8 @@ from byzmab.simulation.settings import ABOUT, SWITCHES, from_text, to_text
 from byzmab.simulation.sizes import COMFORTABLE_BYTES, bytes_of
 from byzmab.testbed.provision import draw_graph
 
-MOST = {"agents": 60, "arms": 50, "runs": 500, "record": 1000}  # that a page can show
+MOST = {"agents": 60, "arms": 50, "runs": 500, "record": 1000, "context": 20}  # that a page can show
+FILES = (".csv", ".json", ".npz")
 ELSEWHERE = "byzmab simulate has no such limit"
 Texts = Mapping[str, str]  # setting → its text, as a flag would hold it
 
@@ -31,11 +34,9 @@ def read_setup(texts: Texts) -> Experiment:
             for item in chosen if isinstance(chosen, list) else [chosen]:
                 _check_registered(name, item)
     settings = {name: from_text(name, text.strip()) for name, text in texts.items()}
-    if str(settings.get("arms", "")).endswith(".csv"):  # nor read a file
+    if str(settings.get("arms", "")).partition(":")[0].endswith(FILES):  # nor read a file
         raise BadInput(f"arms {texts['arms']!r} is not what the lab shows; allowed: means, or random:M; {ELSEWHERE}")
     _check_counts({name: settings[name] for name in MOST if isinstance(settings.get(name), int)})
-    if settings.get("context", 0) != 0:
-        raise BadInput(f"context {settings['context']} is not for the lab; allowed: 0; {ELSEWHERE}")
     experiment = Experiment(**settings)
     if not isinstance(experiment.byzantine, int):
         raise BadInput(f"byzantine {texts['byzantine']!r} is not what the lab shows; allowed: a number; {ELSEWHERE}")
@@ -60,7 +61,7 @@ def _check_size(experiment: Experiment) -> None:
     parts, runs = experiment.parts, experiment.runs
     _check_counts({"agents": parts.agents, "arms": parts.arms})
     check_work(experiment, ELSEWHERE)
-    need = bytes_of(experiment) * runs
+    need = (bytes_of(experiment) + context_bytes(experiment)) * runs
     if need > COMFORTABLE_BYTES:
         raise BadInput(
             f"memory {experiment.memory} with tell {experiment.tell} takes {need / 1e6:.0f} MB for {runs} runs "
@@ -85,6 +86,17 @@ def first_view() -> dict[str, str]:
     return {"f": recommended.F, "filter": recommended.FILTER, "policy": recommended.POLICY}
 
 
+def at_contexts() -> dict[str, Any]:
+    """What a page offers when contexts are switched on: what is then meant, and what goes with contexts or only so."""
+    meant = {
+        "arms": "random:5",
+        "attack": "flip",
+        "filter": recommended.CONTEXT_FILTER,
+        "policy": recommended.CONTEXT_POLICY,
+    }
+    return {"settings": {**meant, "horizon": "2000", "runs": "8"}, "only": list(USUAL), "not": [*WITHOUT, "audit"]}
+
+
 def command_of(experiment: Experiment) -> str:
     """The line that plays the experiment in a shell."""
     words = ["byzmab", "simulate"]
@@ -102,6 +114,7 @@ def describe(experiment: Experiment) -> dict[str, Any]:
         "agents": parts.agents,
         "arms": parts.arms,
         "means": parts.means,
+        "context": experiment.context,
         "byzantine": experiment.parts.byzantine,
         "f": f_as_given(parts.f),
         "horizon": experiment.horizon,

@@ -11,6 +11,7 @@ MOST_SECONDS = 240.0
 DECISION, ARM = 50.0, 15.0  # of one agent, and for each arm of it
 REPORT, CHANGED_REPORT = 20.0, 5.0  # one report on one arm: where all are believed anew, and where only what changed
 CHANGED_ARMS = 2.0  # on which something is new in a round
+AT_CONTEXT = 30.0  # one report on one arm at a context, for each pair of dimensions
 DENSE_REPORTS = 8.0  # what a round costs where reports are ordered once for all, in reports
 
 
@@ -52,6 +53,8 @@ def _listening(experiment: Experiment) -> float:
     reports = float(degrees_of(parts.placed, parts.agents, experiment.parts.byzantine).mean())
     if experiment.subset is not None:
         reports = min(reports, experiment.subset)
+    if parts.contexts is not None:
+        return AT_CONTEXT * parts.arms * (1.0 + reports) * parts.contexts.d**2
     if is_dense(experiment):
         reports = min(reports, DENSE_REPORTS)
     anew = experiment.time_varying or experiment.subset is not None

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from byzmab.attacks import ATTACKS
 from byzmab.core.errors import BadInput
 from byzmab.core.liars import most_allowed
 from byzmab.dashboard.savings import saved_of
 from byzmab.testbed.network import Network
+from byzmab.testbed.plan import attacks_for
 from byzmab.testbed.traffic import REGRETS, Traffic
 
 REFRESH = 1.0  # seconds between two looks at the nodes
@@ -78,7 +78,7 @@ class Watch:
         self._found: set[tuple[str, str]] = set()  # what was found out already: (proven or expelled, name)
         self._summary: dict[str, Any] | None = None
         self._judged: dict[str, Any] = {}  # what follows from the summary
-        self._attacks = sorted({*ATTACKS.entries, network.attack})
+        self._attacks = sorted({*attacks_for(network.deployment.plan), network.attack})
         self._thread = threading.Thread(target=self._run, name="watching the network", daemon=True)
 
     def begin(self) -> None:
@@ -96,8 +96,17 @@ class Watch:
         edges = [[sender + 1, i + 1] for i, senders in enumerate(plan.graph) for sender in senders]
         agents = [{"agent": one.number, "name": one.name, "url": one.url} for one in members]
         policy = self._network.deployment.policy
-        rules = {"f": plan.f, "kappa": plan.kappa, "filter": plan.filter, "policy": policy}
+        rules = {"f": plan.f, "kappa": plan.kappa, "filter": plan.filter, "policy": policy, **self._at_contexts()}
         return json.dumps({"agents": agents, "edges": edges, "attacks": self._attacks, **rules}).encode()
+
+    def _at_contexts(self) -> dict[str, Any]:
+        """How contexts are seen and used, where there are any."""
+        experiment = self._network.deployment.experiment
+        if experiment.parts.contexts is None:
+            return {"context": 0}
+        data = experiment.parts.contexts.data
+        seen = {"contexts": experiment.contexts if data is None else data.source.rpartition(":")[0]}
+        return {"context": experiment.context, **seen, "shares": experiment.shares, "vetting": experiment.vetting}
 
     def past(self) -> bytes:
         """All points and events so far."""

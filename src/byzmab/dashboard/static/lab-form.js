@@ -7,9 +7,11 @@ const LABELS = {
   arms: "Means of the arms", agents: "Agents", byzantine: "Liars", f: "f", kappa: "kappa", graph: "Graph", time_varying: "Drawn anew in every round",
   attack: "Attack", filter: "Filter", policy: "Policy", horizon: "Horizon", runs: "Runs", memory: "Memory", subset: "Subset", epoch: "Epoch",
   delay: "Delay", tell: "Tell", audit: "Audit", rewards: "Rewards", spread: "Spread", drift: "Drift", tally: "Tally", algorithm: "Algorithm", seed: "Seed", record: "Record",
+  context: "Dimensions of contexts", contexts: "Contexts", ridge: "Ridge", shares: "Shares", vetting: "Vetting",
 };
 const GROUPS = [
   ["Arms and agents", ["arms wide", "agents third", "byzantine third", "f third"]],
+  ["What they see before a choice", ["context wide", "contexts", "shares", "ridge", "vetting"]],
   ["Who hears whom", ["graph wide", "time_varying wide", "drawing"]],
   ["What liars tell", ["attack wide"]],
   ["What agents make of it", ["filter", "policy", "kappa wide"]],
@@ -17,7 +19,9 @@ const GROUPS = [
 ];
 const MORE = ["algorithm", "rewards", "spread", "drift", "tally", "memory", "subset", "epoch", "delay", "tell", "audit", "seed", "record"];
 const CHOICES = ["graph", "attack", "filter", "policy", "algorithm"]; // a name, and perhaps parameters behind a colon
-const NUMBERS = ["agents", "byzantine", "horizon", "runs", "memory", "subset", "epoch", "delay", "seed", "record"];
+const SWITCHES = ["time_varying", "vetting"];
+const LISTS = { audit: [["", "as the filter does"], ["true", "yes"], ["false", "no"]], shares: ["equal", "information", "projection"].map((name) => [name, name]) };
+const NUMBERS = ["context", "agents", "byzantine", "horizon", "runs", "memory", "subset", "epoch", "delay", "seed", "record"];
 
 export class Form {
   // `changed(settings, how)` is called with the settings that are not as usual, after every edit; `how` the address keeps it.
@@ -43,12 +47,13 @@ export class Form {
     const help = make("p", { class: "help", id: `help-${name}` }, this.menu.about[name]);
     const error = make("p", { class: "error", id: `error-${name}`, hidden: "" });
     let control;
-    if (name === "time_varying") control = make("input", { id, type: "checkbox", "aria-describedby": described });
+    if (SWITCHES.includes(name)) control = make("input", { id, type: "checkbox", "aria-describedby": described });
     else if (CHOICES.includes(name)) control = this.makeSelect(name, id, described);
-    else if (name === "audit") control = make("select", { id, "aria-describedby": described }, ...[["", "as the filter does"], ["true", "yes"], ["false", "no"]].map(([value, text]) => make("option", { value }, text)));
+    else if (LISTS[name]) control = make("select", { id, "aria-describedby": described }, ...LISTS[name].map(([value, text]) => make("option", { value }, text)));
     else control = make("input", { id, autocomplete: "off", spellcheck: "false", "aria-describedby": described, placeholder: this.menu.usual[name], ...(NUMBERS.includes(name) ? { inputmode: "numeric" } : {}) });
-    const parts = name === "time_varying" ? [control, label] : [label, control];
-    const field = make("div", { class: `field ${width} ${name === "time_varying" ? "check" : ""}`, "data-setting": name }, ...parts);
+    const parts = SWITCHES.includes(name) ? [control, label] : [label, control];
+    const field = make("div", { class: `field ${width} ${SWITCHES.includes(name) ? "check" : ""}`, "data-setting": name }, ...parts);
+    if (name === "context") control.addEventListener("input", () => this.switched()); // before the box hears of it and reads the form
     let params = null;
     if (CHOICES.includes(name)) {
       params = make("input", { id: `${id}-params`, "aria-label": `${LABELS[name]}: parameters`, autocomplete: "off", spellcheck: "false", hidden: "" });
@@ -56,13 +61,41 @@ export class Form {
       control.addEventListener("input", () => this.suggest(name)); // before the box hears of it and reads the form
     }
     field.append(help, error);
-    this.controls[name] = { control, params, help, error };
+    this.controls[name] = { control, params, help, error, field };
     return field;
   }
 
   makeSelect(name, id, described) {
     const options = Object.entries(this.menu.kinds[name]).map(([value, entry]) => make("option", { value, title: entry.about }, value));
     return make("select", { id, "aria-describedby": described }, ...options);
+  }
+
+  get hasContexts() {
+    return Number(this.controls.context.control.value) > 0;
+  }
+
+  // Show what goes with contexts, or without: settings, and names of attacks and algorithms.
+  showContexts() {
+    const { only, not } = this.menu.at_contexts, goes = this.hasContexts ? "with" : "without";
+    for (const name of only) this.controls[name].field.hidden = !this.hasContexts;
+    for (const name of not) this.controls[name].field.hidden = this.hasContexts;
+    for (const kind of CHOICES) for (const option of this.controls[kind].control.options) option.hidden = option.disabled = !(this.menu.kinds[kind][option.value]?.[goes] ?? true);
+    this.contexts = this.hasContexts;
+  }
+
+  // The dimensions were edited: what does not go with contexts, or not without, is set to what does.
+  switched() {
+    if (this.contexts === this.hasContexts) return;
+    const { settings, only, not } = this.menu.at_contexts, { first, usual } = this.menu, on = this.hasContexts, goes = on ? "with" : "without";
+    for (const name of on ? not : only) this.set(name, usual[name]);
+    for (const kind of ["attack", "algorithm"]) if (!this.entry(kind)[goes]) this.set(kind, on ? settings[kind] ?? usual[kind] : usual[kind]);
+    for (const kind of ["filter", "policy"]) {
+      const [from, to] = on ? [[first[kind], usual[kind]], settings[kind]] : [[settings[kind]], first[kind]];
+      if (from.includes(this.textOf(kind))) this.set(kind, to);
+    }
+    if (on && !this.controls.arms.control.value.startsWith("random")) this.set("arms", settings.arms);
+    for (const name of ["horizon", "runs"]) if (on && Number(this.controls[name].control.value || usual[name]) > Number(settings[name])) this.set(name, settings[name]);
+    this.showContexts();
   }
 
   makeDrawing() {
@@ -97,21 +130,28 @@ export class Form {
   fill(setup, name) {
     this.label.value = setup.label;
     this.label.placeholder = name;
-    for (const [setting, { control, params }] of Object.entries(this.controls)) {
-      const text = setup.settings[setting] ?? this.menu.usual[setting];
-      if (setting === "time_varying") control.checked = text === "true";
-      else if (params) {
-        const [choice, ...rest] = text.split(":");
-        control.value = choice;
-        if (control.selectedIndex < 0) { // a name that nobody knows stays to be seen, and to be refused
-          control.append(make("option", { value: choice }, choice));
-          control.value = choice;
-        }
-        const entry = this.entry(setting);
-        params.value = rest.join(":") || (entry.is_default ? entry.example : "");
-        this.showParams(setting);
-      } else control.value = ["agents", "f", "subset"].includes(setting) && !(setting in setup.settings) ? "" : text;
+    for (const setting of Object.keys(this.controls)) {
+      const follows = ["agents", "f", "subset"].includes(setting) && !(setting in setup.settings);
+      this.set(setting, follows ? "" : setup.settings[setting] ?? this.menu.usual[setting]);
     }
+    this.showContexts();
+  }
+
+  // Show the text of one setting.
+  set(setting, text) {
+    const { control, params } = this.controls[setting];
+    if (SWITCHES.includes(setting)) control.checked = text === "true";
+    else if (params) {
+      const [choice, ...rest] = text.split(":");
+      control.value = choice;
+      if (control.selectedIndex < 0) { // a name that nobody knows stays to be seen, and to be refused
+        control.append(make("option", { value: choice }, choice));
+        control.value = choice;
+      }
+      const entry = this.entry(setting);
+      params.value = rest.join(":") || (entry.is_default ? entry.example : "");
+      this.showParams(setting);
+    } else control.value = text;
   }
 
   // The settings that are not as usual.
@@ -119,7 +159,7 @@ export class Form {
     const settings = {};
     for (const [name, { control, params }] of Object.entries(this.controls)) {
       let text;
-      if (name === "time_varying") text = String(control.checked);
+      if (SWITCHES.includes(name)) text = String(control.checked);
       else if (params) text = this.textOf(name);
       else text = control.value.trim().replace(/\s*,\s*/g, ",");
       if (text !== "" && text !== this.menu.usual[name]) settings[name] = text;

@@ -17,7 +17,7 @@ const showTables = throttle(() => {
   const { state, peers } = latest;
   document.title = `${state.name} · byzmab node`;
   by("name").textContent = state.name;
-  by("facts").textContent = `of ${state.network} · f = ${state.f}, κ = ${state.kappa}, filter ${state.filter}, policy ${state.policy} · epoch ${state.epoch}, round ${state.round}, ${state.pending} rewards awaited`;
+  by("facts").textContent = `of ${state.network} · f = ${state.f}, κ = ${state.kappa}, filter ${state.filter}, policy ${state.policy}${state.context ? `, contexts of ${state.context} dimensions` : ""} · epoch ${state.epoch}, round ${state.round}, ${state.pending} rewards awaited`;
   by("trouble").hidden = !state.trouble;
   by("trouble").textContent = state.trouble ? `State cannot be written, so nothing is accepted: ${state.trouble}` : "";
   by("alarm").hidden = !state.warnings.length;

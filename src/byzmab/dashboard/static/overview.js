@@ -12,13 +12,19 @@ let about = null, latest = null, chosen = null, points = [];
 
 const proves = (row, name) => row.evidence.some((piece) => piece.against === name && piece.kind !== "impossible");
 
+// What a visitor must know of contexts: regret is against the best arm at each of them.
+function contextFacts({ context, contexts, shares, vetting }) {
+  const seen = { alike: "alike for all nodes" }[contexts] ?? (contexts.startsWith("leaning") ? "each node's lean to a direction of its own" : `drawn from ${contexts}`);
+  return `contexts of ${context} dimensions, ${seen} · ${shares} shares${vetting ? ", vetted" : ""} · regret is against the best arm at each context`;
+}
+
 function showNumbers({ agents, seconds, decisions, regret, saved }) {
   const honest = agents.filter((row) => !row.lies), liars = agents.filter((row) => row.lies).map((row) => row.name), up = agents.filter((row) => row.state === "up").length;
   const proven = liars.filter((name) => honest.some((row) => proves(row, name))), out = liars.filter((name) => honest.some((row) => row.expelled.includes(name)));
   showNumber("n-decisions", decisions.toLocaleString("en"), `in ${span(seconds)}`);
   showNumber("n-regret", regret.regret?.toFixed(1) ?? "–", `${savedText(saved)} saved of being alone`);
   showNumber("n-solo", regret.solo_regret?.toFixed(1) ?? "–", "the same policy, hearing nobody");
-  showNumber("n-believer", regret.believer_regret?.toFixed(1) ?? "–", "the same policy, averaging all");
+  showNumber("n-believer", regret.believer_regret?.toFixed(1) ?? "–", about.context ? "the same policy, adding up all" : "the same policy, averaging all");
   showNumber("n-up", `${up} of ${agents.length}`, up === agents.length ? "all of them" : agents.filter((row) => row.state !== "up").map((row) => `${row.name} ${row.state}`).join(", "));
   const told = out.length ? `${out.length} expelled` : proven.length ? "kept; none expelled" : liars.length ? "none so far" : "nobody lies";
   showNumber("n-proven", `${proven.length} of ${liars.length}`, told);
@@ -44,7 +50,8 @@ const show = throttle(() => {
   if (!about || !latest) return;
   const rows = latest.agents;
   chosen ??= (rows.find((row) => !row.lies) ?? rows[0]).agent;
-  by("facts").textContent = `${rows.length} nodes · f = ${about.f}, κ = ${about.kappa}, filter ${about.filter}, policy ${about.policy} · true means ${latest.true_means.map((mean) => +mean.toFixed(3)).join(", ")}`;
+  by("facts").textContent = `${rows.length} nodes · f = ${about.f}, κ = ${about.kappa}, filter ${about.filter}, policy ${about.policy} · ${about.context ? contextFacts(about) : `true means ${latest.true_means.map((mean) => +mean.toFixed(3)).join(", ")}`}`;
+  by("believer-does").textContent = about.context ? "adds up all it is told" : "averages all it is told";
   showMap(about, rows, chosen, choose);
   showNode(rows[chosen - 1], show);
   showAttack(latest);

@@ -46,18 +46,20 @@ export function stagesOf(step) {
 
 // What a step did, on one arm.
 export function captionOf(step, stage, arm) {
-  const own = `${step.pulls[arm]} own pulls`, kind = base(step), dropped = (...fates) => count(step, arm, ...fates);
+  const own = step.context ? `${step.pulls[arm]} pulls that its own data are worth there` : `${step.pulls[arm]} own pulls`, kind = base(step), dropped = (...fates) => count(step, arm, ...fates);
   const gone = (reports) => (reports.length ? ` Here: agent${reports.length > 1 ? "s" : ""} ${names(reports)}.` : " Here: none.");
   switch (stage.name) {
     case "hear": {
       const old = step.heard.filter((report) => report.age > 0).length, silent = dropped("silent").length, expelled = dropped("expelled");
-      return `Agent ${step.agent}${step.lies ? ", a liar," : ""} hears ${plural(step.heard.length, "report")} on arm ${arm + 1}, beside its ${own}`
+      const at = step.context ? `At the context (${step.context.map((number) => number.toFixed(2)).join(", ")}) every report becomes a pair of pulls and mean. ` : "";
+      return `${at}Agent ${step.agent}${step.lies ? ", a liar," : ""} hears ${plural(step.heard.length, "report")} on arm ${arm + 1}, beside its ${own}`
         + `${old ? `; ${old} from earlier rounds` : ""}${silent ? `; ${silent} say nothing` : ""}${expelled.length ? `; ${names(expelled)} told what cannot be, and ${expelled.length > 1 ? "are" : "is"} heard no more` : ""}. κ = ${step.kappa.toFixed(3)}, f = ${step.f}.`;
     }
     case "consistency": return `Step A: a report counts if κ times its pulls is at least the ${own}.${gone(dropped("inconsistent"))}`;
-    case "screening": return `What an honest agent could hardly have sent goes first.${gone(dropped("implausible"))}`;
-    case "trimming": return isAlone(step, arm) ? `None is used: too few are left against f = ${step.f}${kind === "guarded" ? ", or alone one is surer" : ""}.` : `${(TRIMMING[kind] ?? ((f) => `The filter drops what it takes for extreme, with f = ${f}.`))(step.f)}${gone(dropped("trimmed", "unused"))}`;
-    case "estimate": return `${isAlone(step, arm) ? "Nothing that was heard is used: the estimate z is one's own mean." : ESTIMATE[kind] ?? "The estimate z is what the filter makes of it."} z = ${step.estimates[arm].toFixed(3)}, the truth is ${step.true_means[arm].toFixed(3)}.`;
+    case "screening": return `${step.context ? "Vetting: whose parameters contradict one's own data, over all contexts, is left out." : "What an honest agent could hardly have sent goes first."}${gone(dropped("implausible"))}`;
+    case "trimming": if (step.context && !step.trusts) return "On trial: what is heard has not foretold its rewards better than it did itself by enough, so it decides alone.";
+      return isAlone(step, arm) ? `None is used: too few are left against f = ${step.f}${kind === "guarded" ? ", or alone one is surer" : ""}.` : `${(TRIMMING[kind] ?? ((f) => `The filter drops what it takes for extreme, with f = ${f}.`))(step.f)}${gone(dropped("trimmed", "unused"))}`;
+    case "estimate": return `${isAlone(step, arm) ? `Nothing that was heard is used: the estimate z is one's own${step.context ? " at the context, LinUCB's" : " mean"}.` : ESTIMATE[kind] ?? "The estimate z is what the filter makes of it."} z = ${step.estimates[arm].toFixed(3)}, the truth is ${step.true_means[arm].toFixed(3)}.`;
     case "index": return `z is worth w = ${step.weights[arm].toFixed(1)} pulls of one's own (${step.pulls[arm]})${step.doubts[arm] ? `, with doubt d = ${step.doubts[arm].toFixed(3)}` : ""}; `
       + `${WIDTH[kind] ?? "the more it is worth, the narrower."} Index ${step.index[arm].toFixed(3)} (t = ${step.time}; ${step.formula}).`;
     case "chance": return `Its chance to be drawn is ${step.index[arm].toFixed(3)} (${step.formula}).`;

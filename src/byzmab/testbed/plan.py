@@ -1,0 +1,97 @@
+"""What a testbed's liars are agreed on, in a file that they follow: who lies, how, and what is true."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+import msgspec
+
+from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS, Attack
+from byzmab.core.errors import BadInput
+from byzmab.core.mistakes import check_functions
+
+
+class ContextPlan(msgspec.Struct, frozen=True):
+    """What is true where rewards depend on contexts, and how they are seen."""
+
+    d: int
+    ridge: float  # λ
+    shares: str
+    vetting: bool
+    parameters: tuple[tuple[float, ...], ...]  # θ of every arm; of data, the linear fit
+    constant: tuple[float, ...]  # its product with every context is 1
+    leans: tuple[tuple[float, ...], ...]  # whereto the contexts of each agent lean, in the order of their numbers
+    data: str | None = None  # the file that contexts and means are drawn from, and its digest
+
+
+class AttackPlan(msgspec.Struct, frozen=True):
+    """What the liars of a testbed are agreed on. Agents may stand in any order, but liars come first."""
+
+    attack: str
+    byzantine: int  # the first so many agents lie
+    agents: tuple[str, ...]  # names, which are the same for all
+    graph: tuple[tuple[int, ...], ...]  # whom each agent hears, numbered from 0, ascending
+    true_means: tuple[float, ...]  # μ, in the order of `arms`
+    arms: tuple[str, ...]
+    f: int | str  # a number, or auto
+    kappa: float
+    filter: str
+    seed: int = 0
+    contexts: ContextPlan | None = None  # None: the same means whatever the context
+
+
+def read_plan(path: Path) -> AttackPlan:
+    """The plan in a file, or BadInput."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=AttackPlan)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise BadInput(
+            f"attack plan {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from None
+
+
+def write_plan(plan: AttackPlan, path: Path) -> None:
+    """Write a plan, whole or not at all; a running liar follows it from its next report on."""
+    new = path.with_suffix(".new")
+    new.write_bytes(msgspec.json.encode(plan))
+    new.replace(path)
+
+
+def with_liars(plan: AttackPlan, attack: str, liars: Collection[int]) -> AttackPlan:
+    """The plan with other liars, numbered from 1: they come first, and the graph follows."""
+    numbers = range(len(plan.agents))
+    order = sorted(numbers, key=lambda number: (number + 1 not in liars, number))
+    new = {number: index for index, number in enumerate(order)}
+    return msgspec.structs.replace(
+        plan,
+        attack=attack,
+        byzantine=len(liars),
+        agents=tuple(plan.agents[number] for number in order),
+        graph=tuple(tuple(sorted(new[sender] for sender in plan.graph[number])) for number in order),
+    )
+
+
+def attack_of(plan: AttackPlan) -> Attack:
+    """The attack of a plan; BadInput where there is none of that name, or it cannot be told over the wire."""
+    attack: Attack = (ATTACKS if plan.contexts is None else CONTEXT_ATTACKS).resolve(plan.attack)
+    if plan.contexts is not None and attack.lie_at is None:
+        raise BadInput(f"attack {plan.attack!r} does not go with context; allowed: {', '.join(attacks_for(plan))}")
+    if plan.contexts is not None and attack.sees_contexts:
+        raise BadInput(
+            f"attack {plan.attack!r} is not what nodes do: it knows a context that comes after its report; "
+            f"allowed: {', '.join(attacks_for(plan))}"
+        )
+    return attack
+
+
+def compiled_attack(plan: AttackPlan) -> Attack:
+    """The same, its functions compiled; BadInput where one has a mistake."""
+    attack = attack_of(plan)
+    check_functions(attack.kind, attack.functions())
+    return attack
+
+
+def attacks_for(plan: AttackPlan) -> list[str]:
+    """The names of all attacks that can be told over the wire."""
+    if plan.contexts is None:
+        return list(ATTACKS.entries)
+    return [name for name in CONTEXT_ATTACKS.entries if not CONTEXT_ATTACKS.resolve(name).sees_contexts]
