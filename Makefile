@@ -27,7 +27,7 @@ test: $(READY) chromium boundscheck
 
 # all tests that start no process and no browser, one case in eight of those with many
 quick: $(READY)
-	$(BIN)/python -m pytest --quick --sample --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest --quick --sample --numprocesses $(WORKERS) --dist worksteal
 
 # plug-ins and parity with every index checked: a function that reads or writes outside its arrays raises here
 boundscheck: $(READY)
@@ -53,7 +53,7 @@ lowest: $(READY)
 	$(BIN)/python tests/lowest.py > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/lowest.txt \
 		--editable '.[dask,node,search,study]' hypothesis pytest pytest-timeout pytest-xdist schemathesis
-	.venv-lowest/bin/python -m pytest --quick --sample --numprocesses 2 --dist worksteal
+	.venv-lowest/bin/python -m pytest --quick --sample --numprocesses $(WORKERS) --dist worksteal
 
 # the quick tests on every Python we support that is on this machine, each in an environment of its own
 pythons:
@@ -62,7 +62,7 @@ pythons:
 			echo "$$python" && $$python -m venv .venv-$$python && \
 			.venv-$$python/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 				--editable '.[dask,node,search,study]' hypothesis pytest pytest-timeout pytest-xdist schemathesis && \
-			.venv-$$python/bin/python -m pytest --quick --sample --numprocesses 2 --dist worksteal || exit 1; \
+			.venv-$$python/bin/python -m pytest --quick --sample --numprocesses $(WORKERS) --dist worksteal || exit 1; \
 		else echo "$$python: not on this machine"; fi; \
 	done
 
