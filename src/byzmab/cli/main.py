@@ -23,6 +23,7 @@ from byzmab.cli.reproduce import reproduce
 from byzmab.cli.simulate import simulate
 from byzmab.cli.sweep import sweep
 from byzmab.cli.tournament import tournament
+from byzmab.cli.warm_up import warm_up
 
 app = typer.Typer(
     name="byzmab",
@@ -41,6 +42,7 @@ app.command("bounds")(bounds)
 app.add_typer(attack, name="attack")
 app.command("lab")(lab)
 app.command("list")(show_list)
+app.command("warm-up")(warm_up)
 app.command("keygen")(keygen)
 app.command("network")(network)
 app.add_typer(node, name="node")
