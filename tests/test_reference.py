@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from byzmab.cli.main import app
 from byzmab.simulation.experiment import Experiment
@@ -79,3 +80,10 @@ def test_the_flags_of_the_page_are_those_of_the_program(words):
         PAGE.write_text(text[: match.start(2)] + "\n" + table(words) + "\n" + text[match.end(2) :])
     else:
         assert match[2].strip() == table(words).strip()
+
+
+def test_every_command_shows_its_help():
+    """In this process, so that `make lowest` tries it with the oldest typer that is allowed."""
+    for words in ("byzmab", "byzmab attack", "byzmab node", "byzmab evidence", *COMMANDS):
+        shown = CliRunner().invoke(app, [*words.split()[1:], "--help"])
+        assert shown.exit_code == 0 and f"Usage: {words}" in shown.output, (words, shown.exception)
