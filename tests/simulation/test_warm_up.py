@@ -40,7 +40,7 @@ def test_what_was_warmed_up_is_not_compiled_again(monkeypatch):
 
 
 def test_a_simulation_imports_no_loop_that_it_does_not_play():
-    """They would be compiled by the import: a quarter of the first simulation."""
+    """They would be compiled by the import: a fifth of the first simulation."""
     code = (
         "import sys, byzmab; byzmab.simulate(byzmab.Experiment(runs=1, horizon=5), workers=1);"
         "print([name for name in ('byzmab.contexts.round', 'byzmab.engine.baseline_round') if name in sys.modules])"
