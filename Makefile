@@ -27,7 +27,7 @@ test: $(READY) chromium boundscheck
 
 # all tests that start no process and no browser, one case in eight of those with many
 quick: $(READY)
-	$(BIN)/python -m pytest --quick --sample --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest --quick --sample --numprocesses $(WORKERS) --dist worksteal
 
 # plug-ins and parity with every index checked: a function that reads or writes outside its arrays raises here
 boundscheck: $(READY)
@@ -53,17 +53,20 @@ lowest: $(READY)
 	$(BIN)/python tests/lowest.py > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/lowest.txt \
 		--editable '.[dask,node,search,study]' hypothesis pytest pytest-timeout pytest-xdist schemathesis
-	.venv-lowest/bin/python -m pytest --quick --sample --numprocesses 2 --dist worksteal
+	.venv-lowest/bin/python -m pytest --quick --sample --numprocesses $(WORKERS) --dist worksteal
 
-# the quick tests on every Python we support that is on this machine, each in an environment of its own
+# the quick tests on every Python we support that is on this machine, in the path or with pyenv, each in an environment of its own
+PYTHONS ?= 3.11 3.12 3.13 3.14
 pythons:
-	@for python in python3.11 python3.12 python3.13 python3.14; do \
-		if $$python -c '' 2> /dev/null; then \
-			echo "$$python" && $$python -m venv .venv-$$python && \
-			.venv-$$python/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	@for version in $(PYTHONS); do \
+		python=$$(for found in python$$version $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$$version.*/bin/python$$version; do \
+			$$found -c '' 2> /dev/null && echo $$found && break; done); \
+		if [ -n "$$python" ]; then \
+			echo "Python $$version: $$python" && $$python -m venv .venv-$$version && \
+			.venv-$$version/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 				--editable '.[dask,node,search,study]' hypothesis pytest pytest-timeout pytest-xdist schemathesis && \
-			.venv-$$python/bin/python -m pytest --quick --sample --numprocesses 2 --dist worksteal || exit 1; \
-		else echo "$$python: not on this machine"; fi; \
+			.venv-$$version/bin/python -m pytest --quick --sample --numprocesses $(WORKERS) --dist worksteal || exit 1; \
+		else echo "Python $$version: not on this machine"; fi; \
 	done
 
 # the wheel and the source distribution, checked in an empty environment: what would be published

@@ -21,7 +21,7 @@ STARTED = []  # the processes, of Popen or Forked, that the running test has sta
 # What is compiled where it is imported, in the order in which one part needs the other; those in a row at the same time.
 COMPILED = (
     ("byzmab.engine.round", "byzmab.testbed.warm, byzmab.contexts.pull"),
-    ("byzmab.contexts.round", "byzmab.engine.widths"),
+    ("byzmab.contexts.round", "byzmab.engine.widths, byzmab.engine.baseline_round"),
 )
 MANY_CASES, ONE_IN = 6, 8  # with --sample, a test with more cases than this plays one in so many
 

@@ -1,6 +1,6 @@
-"""The flags in the reference of the command line are those of the program: its tables are written from it.
+"""The flags in the reference of the command line are those of the program, and every built-in part is on its page.
 
-`BYZMAB_WRITE_DOCS=1 pytest tests/test_reference.py` writes them anew.
+`BYZMAB_WRITE_DOCS=1 pytest tests/test_reference.py` writes the tables of flags anew.
 """
 
 import os
@@ -9,12 +9,23 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from byzmab.cli.main import app
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.parts import ALGORITHMS, PLUGINS
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
 FLAGS = re.compile(r"<!-- flags of (byzmab [a-z -]+), from the program -->\n(.*?)<!-- end -->", re.S)
+PAGES = {  # where each kind of plug-in is told of, in docs/concepts/
+    "graph": ["graphs"],
+    "attack": ["attacks", "contexts"],
+    "filter": ["filters"],
+    "policy": ["policies"],
+    "rewards": ["rewards"],
+    "drift": ["worlds"],
+    "algorithm": ["baselines", "baselines-mixing", "baselines-gossip", "baselines-elimination", "contexts"],
+}
 WRITE = "BYZMAB_WRITE_DOCS" in os.environ
 SIMULATE = "byzmab simulate"
 
@@ -79,3 +90,17 @@ def test_the_flags_of_the_page_are_those_of_the_program(words):
         PAGE.write_text(text[: match.start(2)] + "\n" + table(words) + "\n" + text[match.end(2) :])
     else:
         assert match[2].strip() == table(words).strip()
+
+
+def test_every_command_shows_its_help():
+    """In this process, so that `make lowest` tries it with the oldest typer that is allowed."""
+    for words in ("byzmab", "byzmab attack", "byzmab node", "byzmab evidence", *COMMANDS):
+        shown = CliRunner().invoke(app, [*words.split()[1:], "--help"])
+        assert shown.exit_code == 0 and f"Usage: {words}" in shown.output, (words, shown.exception)
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_every_built_in_part_is_on_its_page(kind):
+    text = "".join((PAGE.parents[1] / "concepts" / f"{name}.md").read_text() for name in PAGES[kind])
+    missing = [name for name in {**PLUGINS, "algorithm": ALGORITHMS}[kind].entries if f"`{name}" not in text]
+    assert not missing, f"tell of {missing} in docs/concepts/{PAGES[kind][0]}.md"

@@ -19,15 +19,19 @@ CASES = {
 }  # fmt: skip
 
 
-def printed(arguments, cwd, columns=80, term="dumb"):
-    """What a command prints to a terminal of so many columns."""
+def printed(arguments, cwd, columns=80, term="dumb", notes=False):
+    """What a command prints to a terminal of so many columns; with `notes` also what goes to stderr."""
     leader, follower = pty.openpty()
     subprocess.run(["stty", "cols", str(columns), "rows", "50"], stdin=follower, check=True)
     environment = {
         name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")
     }
     process = subprocess.Popen(
-        [*BYZMAB, *arguments], stdout=follower, stderr=subprocess.DEVNULL, cwd=cwd, env={**environment, "TERM": term}
+        [*BYZMAB, *arguments],
+        stdout=follower,
+        stderr=follower if notes else subprocess.DEVNULL,
+        cwd=cwd,
+        env={**environment, "TERM": term},
     )
     os.close(follower)
     text = b""
@@ -40,8 +44,7 @@ def printed(arguments, cwd, columns=80, term="dumb"):
             break
         text += part
     assert process.wait() == 0
-    # colorama, where it is installed, is started by numba and resets colours at the very end
-    return text.decode().replace("\r\n", "\n").removesuffix("\x1b[0m")
+    return text.decode().replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize("command", CASES)
@@ -50,6 +53,11 @@ def test_eighty_columns_of_a_dumb_terminal_are_enough(command, tmp_path):
     assert max(map(len, text.splitlines())) <= 80
     assert "…" not in text.replace("=…", "")  # nothing is cut; … is how parameters without a default are written
     assert "\x1b" not in text and not re.search("[─━┃│]", text)
+
+
+def test_a_dumb_terminal_gets_lines_and_no_codes_from_both_streams(tmp_path):
+    lines = printed(CASES["simulate"], tmp_path, notes=True).splitlines()
+    assert all(lines) and not any("\x1b" in line for line in lines)
 
 
 def test_names_and_numbers_are_whole_in_a_narrow_terminal(tmp_path):

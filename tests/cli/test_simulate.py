@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import sys
@@ -155,6 +156,8 @@ def test_a_plugin_in_the_current_directory_is_found(tmp_path):
         (["--kappa", "2"], "kappa 2.0"),
         (["--kappa", "a"], "kappa 'a'"),
         (["--arms", "0.5"], "arms 0.5"),
+        (["--arms", "means.tsv"], "allowed: numbers with commas between them, FILE.csv, or random:M"),
+        (["--algorithm", "mine"], "or your own as file.py:Name"),
         (["--arms", "0.5,nan"], "arms [0.5, nan] is not allowed"),
         (["--byzantine", "10"], "byzantine 10"),
         (["--runs", "0"], "runs 0"),
@@ -175,6 +178,19 @@ def test_bad_input_ends_with_one_sentence_and_code_2(arguments, words):
     assert done.stderr.startswith("error: ")
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_an_unknown_command_is_told_with_those_that_there_are():
+    told = byzmab("simulat", code=2).stderr
+    assert told.startswith("error: No such command 'simulat'.") and " Known: simulate, reproduce, " in told
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_closed_streams_are_written_to_in_silence(closed):
+    command = f"{shlex.join(BYZMAB)} simulate --horizon 50 --runs 2 {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 0 and "Traceback" not in done.stderr
+    assert ("regret" in done.stdout) == (closed == "2>&-")
 
 
 def test_a_file_that_begins_with_a_byte_order_mark_is_read(tmp_path):

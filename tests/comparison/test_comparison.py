@@ -106,6 +106,12 @@ def test_unknown_names_are_told():
         preset_of("full", ["50 agents"])
 
 
+@pytest.mark.parametrize("size", ["runs", "horizon", "trials"])
+def test_sizes_of_nothing_are_refused_before_anything_is_written(size):
+    with pytest.raises(BadInput, match=f"{size} 0 is not allowed; allowed: a whole number of at least 1"):
+        preset_of("small", **{size: 0})
+
+
 def test_a_part_of_a_presets_networks_can_be_chosen():
     assert len(preset_of("full").networks) == 12
     chosen = preset_of("full", ["40 agents, 4 lie, 20 arms"]).networks

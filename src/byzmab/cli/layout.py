@@ -5,6 +5,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from byzmab.simulation.progress import DUMB
+
 if TYPE_CHECKING:
     from rich.box import Box
     from rich.console import Console
@@ -43,7 +45,7 @@ def _box() -> "Box":
     """Lines that the terminal can draw."""
     from rich import box
 
-    plain = os.environ.get("TERM") in ("dumb", "unknown") or "utf" not in (sys.stdout.encoding or "").lower()
+    plain = os.environ.get("TERM") in DUMB or "utf" not in (sys.stdout.encoding or "").lower()
     return box.ASCII2 if plain else box.HEAVY_HEAD
 
 

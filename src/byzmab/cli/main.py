@@ -1,10 +1,12 @@
 """The `byzmab` command: its commands, and what becomes of errors."""
 
+import os
 import signal
 import sys
 from io import TextIOWrapper
+from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any, Never
+from typing import Annotated, Any, Never, TextIO
 
 import typer
 
@@ -21,6 +23,7 @@ from byzmab.cli.reproduce import reproduce
 from byzmab.cli.simulate import simulate
 from byzmab.cli.sweep import sweep
 from byzmab.cli.tournament import tournament
+from byzmab.cli.warm_up import warm_up
 
 app = typer.Typer(
     name="byzmab",
@@ -39,6 +42,7 @@ app.command("bounds")(bounds)
 app.add_typer(attack, name="attack")
 app.command("lab")(lab)
 app.command("list")(show_list)
+app.command("warm-up")(warm_up)
 app.command("keygen")(keygen)
 app.command("network")(network)
 app.add_typer(node, name="node")
@@ -69,6 +73,9 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run a command; bad input ends with one sentence and exit code 2, Ctrl-C with 130."""
+    # numba would let colorama, where that is installed, write a code to stdout at the end
+    os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
+    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()  # either may be closed
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a sign shows another
@@ -95,11 +102,18 @@ def main() -> None:
 
 
 def _with_value(error: Any) -> str:
-    """What a usage error says; where typer has pydantic read a number, it leaves out what was given."""
+    """What a usage error says, with what typer leaves out: the commands that there are, the number that was given."""
     message = str(error.format_message())
+    if message.startswith("No such command") and error.ctx is not None:
+        return f"{message} Known: {', '.join(error.ctx.command.list_commands(error.ctx))}"
     if not hasattr(error.__cause__, "errors"):
         return message
     return message.replace("Invalid value", f"Invalid value {error.__cause__.errors()[0]['input']!r}", 1)
+
+
+def _nowhere() -> TextIO:
+    """A stream that forgets what is written, as long as the process lasts."""
+    return Path(os.devnull).open("w")
 
 
 def _interrupt(number: int, frame: FrameType | None) -> Never:

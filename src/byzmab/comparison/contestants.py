@@ -149,6 +149,9 @@ def preset_of(name: str, networks: list[str] | None = None, **sizes: int | None)
     if name not in PRESETS:
         raise unknown("preset", name, list(PRESETS))
     changes: dict[str, Any] = {size: value for size, value in sizes.items() if value is not None}
+    for size, value in changes.items():
+        if value < 1:
+            raise BadInput(f"{size} {value} is not allowed; allowed: a whole number of at least 1")
     preset = PRESETS[name]._replace(**changes)
     chosen = tuple(item for item in preset.networks if not networks or any(words in str(item) for words in networks))
     if not chosen:

@@ -1,7 +1,10 @@
 """The one error that is the user's to mend."""
 
 import difflib
+import re
 from collections.abc import Iterable
+
+_PARTS = re.compile(r"(\d+)")  # of a name: F2 stands before F10
 
 
 class BadInput(ValueError):
@@ -10,7 +13,7 @@ class BadInput(ValueError):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """What is known, led by the nearest name."""
-    names = sorted(known)
+    names = sorted(known, key=lambda name: [int(part) if part.isdecimal() else part for part in _PARTS.split(name)])
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(names)}"
 

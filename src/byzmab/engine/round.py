@@ -11,7 +11,6 @@ from numba import types
 
 from byzmab.core.compiler import compiled_as, compiled_noinline
 from byzmab.core.forgetting import ALL
-from byzmab.engine.choose import check_choices
 from byzmab.engine.deliver import EDGES, ENOUGH, FAULT, deliver, keep_history
 from byzmab.engine.dense import order_reports
 from byzmab.engine.pull import record
@@ -77,29 +76,6 @@ def advance(state: Any, until: int, draw: Any, lie: Any, believe: Any, choose: A
             keep_recent(state)
         if state.fault != 0:
             return FAULT
-        state.time += 1
-        record(state)
-    return ENOUGH
-
-
-@compiled_as(ADVANCE)
-def advance_baseline(
-    state: Any, until: int, draw: Any, lie: Any, decide: Any, update: Any, pull: Any, move: Any
-) -> int:
-    """The same for a baseline, which decides from what it heard and tells something else than its tally."""
-    while state.time < until:
-        if state.moves == 1 and state.moved <= state.time:
-            move(state)
-        if state.talks == 1:
-            shortage = exchange(state, draw, lie)
-            if shortage != ENOUGH:
-                return shortage
-        decide(state)
-        check_choices(state)
-        pull(state)
-        if state.fault != 0:
-            return FAULT
-        update(state)
         state.time += 1
         record(state)
     return ENOUGH

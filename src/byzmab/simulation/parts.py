@@ -222,7 +222,7 @@ def _resolve_algorithm(experiment: "Experiment") -> Baseline | None:
         return None
     known = BASELINES if experiment.context == 0 else CONTEXT_BASELINES
     if isinstance(name, str) and ":" not in name and name not in ALGORITHMS.entries:
-        raise unknown("algorithm", name, [RESILIENT, *known.entries])
+        raise BadInput(f"{unknown('algorithm', name, [RESILIENT, *known.entries])}, or your own as file.py:Name")
     found: Baseline = ALGORITHMS.resolve(name)
     if not isinstance(found, Absent) and isinstance(found, ContextBaseline) != (experiment.context > 0):
         fits = "needs a context" if experiment.context == 0 else "does not go with context"

@@ -1,19 +1,21 @@
 """Progress bars for long work: in a terminal, in a notebook, or none where nobody looks."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+DUMB = ("dumb", "unknown")  # terminals, by $TERM, that write one line after the other and nothing else
 Show = Callable[..., None]  # is given what is done, its total (None: unknown), and perhaps what is being done now
 
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Show | None]:
-    """A bar in a notebook, or on stderr if that is a terminal; None otherwise. It says when something is compiled."""
+    """A bar in a notebook, or on stderr if a bar can move there; None otherwise. It says when something is compiled."""
     if "ipykernel" in sys.modules:
         with _telling_of_compiling(_notebook_bar(what)) as show:
             yield show
-    elif sys.stderr.isatty():
+    elif sys.stderr.isatty() and os.environ.get("TERM") not in DUMB:
         with _terminal_bar(what) as bar, _telling_of_compiling(bar) as show:
             yield show
     else:

@@ -14,7 +14,6 @@ from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.absent import check_present
 from byzmab.simulation.assumptions import warn_of
-from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.context_sizes import context_bytes
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.parts import DEFAULT_AGENTS, PAPER_ARMS
@@ -44,7 +43,11 @@ class Outcome(NamedTuple):
 
 def run_of(experiment: Experiment, run: int) -> Run:
     """A run of an experiment, set up; with contexts or without."""
-    return Run(experiment, run) if experiment.parts.contexts is None else ContextRun(experiment, run)
+    if experiment.parts.contexts is None:
+        return Run(experiment, run)
+    from byzmab.simulation.context_run import ContextRun  # compiled where it is imported: only for those who need it
+
+    return ContextRun(experiment, run)
 
 
 def play_run(experiment: Experiment, run: int, watch: Watch | None = None) -> Outcome:
@@ -149,7 +152,7 @@ def _gather(experiment: Experiment, outcomes: Iterable[Outcome], began: float, f
 
 def workers_that_fit(experiment: Experiment) -> int:
     """The number of cores, or fewer where runs are so large that they would crowd the memory."""
-    need = bytes_of(experiment) + (0 if experiment.parts.contexts is None else context_bytes(experiment))
+    need = bytes_of(experiment) + context_bytes(experiment)
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     kept = _bytes_kept(experiment)
     for what, size, settings in (("a run", need, PER_RUN), ("all runs together", kept, FOR_ALL)):

@@ -43,6 +43,10 @@ ABOUT = {
     "shares": "how reports count at a context: equal or information shares of the joint answer, or projection",
     "vetting": "leave out neighbours whose parameters contradict one's own data",
 }
+ALLOWED_TEXTS = {
+    "arms": "numbers with commas between them, FILE.csv, or random:M",
+    "kappa": "a number, several with commas between them, or random",
+}
 
 
 def from_text(name: str, text: str) -> Any:
@@ -107,4 +111,5 @@ def _number(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise BadInput(f"{name} {text!r} is not allowed; allowed: numbers, separated by commas where several") from None
+        allowed = ALLOWED_TEXTS.get(name, "a number")
+        raise BadInput(f"{name} {text!r} is not allowed; allowed: {allowed}") from None

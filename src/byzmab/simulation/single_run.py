@@ -19,7 +19,7 @@ from byzmab.engine.draw import drawing
 from byzmab.engine.lie import lying
 from byzmab.engine.move import moving
 from byzmab.engine.pull import first_pulls, kinds_of, pulling
-from byzmab.engine.round import advance, advance_baseline
+from byzmab.engine.round import advance
 from byzmab.engine.state import FAULTS, NetworkState
 from byzmab.engine.tell import NOT_KEPT, PER_EDGE, PER_SENDER
 from byzmab.rewards.base import Rewards
@@ -68,6 +68,15 @@ def loops_of(experiment: Experiment, dense: bool) -> tuple[Any, ...]:
     return drawing(parts.placed), lying(parts.attack, dense), *own, pulling(parts.rewards), moving(parts.drift)
 
 
+def _loop_over_rounds(of_baseline: bool) -> Any:
+    """The compiled loop that calls the others; that of baselines is compiled where one is played."""
+    if not of_baseline:
+        return advance
+    from byzmab.engine.baseline_round import advance_baseline
+
+    return advance_baseline
+
+
 class Run:
     """One run of an experiment: `advance` it, and read its `state`."""
 
@@ -80,7 +89,7 @@ class Run:
             )
         parts, baseline = experiment.parts, experiment.parts.baseline
         self.loops = loops_of(experiment, dense)
-        self._compiled: Any = advance if baseline is None else advance_baseline
+        self._compiled = _loop_over_rounds(baseline is not None)
         self.state = NetworkState(**settings_of(experiment, dense))
         self._tells_tallies = baseline is None and int(self.state.record["history"]) == 1
         self._set_inputs(experiment, run)
