@@ -191,3 +191,38 @@ def test_contexts_are_switched_on_played_shared_and_looked_into(browser, lab):
     page.wait_for_function("() => !location.hash.includes('context')")
     assert page.locator("#set-shares").is_hidden() and page.input_value("#set-attack") == "constant"
     assert page.complaints == [] and page.foreign == []
+
+
+@pytest.mark.parametrize(
+    ("link", "setting", "says"),
+    [
+        ("context=3&epoch=2", "epoch", "epoch 2 does not go with context"),
+        ("context=3&audit=true", "audit", "audit does not go with context 3"),
+        ("vetting=false", "vetting", "vetting False needs a context"),
+        ("ridge=2", "ridge", "ridge 2.0 needs a context"),
+    ],
+)
+def test_a_link_that_is_wrong_in_a_hidden_field_shows_the_field_and_says_so(browser, lab, link, setting, says):
+    page = open_page(browser, f"{lab}#{link}", 1200, f"#error-{setting}:has-text('{says}')")
+    assert page.locator(f"#set-{setting}").is_visible()
+    assert page.complaints == []
+
+
+def test_correcting_the_number_of_dimensions_keeps_the_set_up(browser, lab):
+    """Until the empty field is left: then contexts are off."""
+    settings = "context=5&arms=random%3A4&attack=flip&filter=pooled&policy=tuned&ridge=2&horizon=100&runs=1"
+    page = open_page(browser, f"{lab}#{settings}", 1200, "#graph-note:not(:empty)")
+    page.evaluate("() => document.getElementById('cancel').click()")
+    page.focus("#set-context")
+    page.keyboard.press("End")
+    page.keyboard.press("Backspace")
+    page.wait_for_function("() => !location.hash.includes('context=')")
+    page.keyboard.press("8")
+    page.wait_for_function("() => location.hash.includes('context=8')")
+    kept = {name: page.input_value(f"#set-{name}") for name in ("attack", "filter", "policy", "arms", "ridge")}
+    assert kept == {"attack": "flip", "filter": "pooled", "policy": "tuned", "arms": "random:4", "ridge": "2"}
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Tab")
+    page.wait_for_function("() => !location.hash.includes('context=') && !location.hash.includes('ridge')")
+    assert page.locator("#set-shares").is_hidden() and page.input_value("#set-attack") == "constant"
+    assert page.complaints == []
