@@ -153,6 +153,25 @@ def test_whoever_is_not_heard_is_imagined_with_the_true_parameters():
         assert theta == pytest.approx(-100.0 * expected, rel=1e-6, abs=1e-6)
 
 
+def test_a_liar_with_an_arm_more_or_less_than_the_plan_goes_on_lying(tmp_path):
+    """Of the plan's arms; what it imagines of whoever tells nothing does not fail either."""
+    experiment = experiment_of(attack="flip")
+    plan, key = plan_of(experiment), ContextRun(experiment, 0).state.record["policy_key"]
+    hub, hosts = hosts_of(plan, experiment, tmp_path, key)
+    stream = stream_of(plan, 0)
+    for arms in (plan.arms, (*plan.arms, "another"), ("another", *plan.arms[1:])):
+        hosts[0].decisions.set_arms(arms)
+        for _ in range(2 * K):
+            event, arm, *_ = hosts[0].select(context=stream.context)
+            hosts[0].reward(event, stream.pull(plan.arms.index(arm)) if arm in plan.arms else 1.0)
+        exchange(hub, hosts)
+        for host in hosts[B:]:
+            word = host.heard[NAMES[0]]
+            assert word.seq == hosts[0].seq and word.report.arms == plan.arms
+    for host in hosts:
+        host.close()
+
+
 def play(believers, rounds):
     for _ in range(rounds):
         believers.exchange()
