@@ -25,6 +25,7 @@ from byzmab.dashboard.lab.playing import Playing
 from byzmab.dashboard.lab.round_view import step
 from byzmab.dashboard.lab.routes import make_app
 from byzmab.dashboard.lab.setup import command_of, read_setup
+from byzmab.dashboard.lab.work import seconds_of
 from byzmab.simulation.context_run import ContextRun
 
 SMALL = {
@@ -126,12 +127,26 @@ def test_one_round_is_told_with_its_context_and_what_believing_everyone_makes_of
         ({"context": "3", "arms": "random:3", "contexts": "up"}, "contexts", "allowed: alike"),
         ({"vetting": "false"}, "vetting", "needs a context"),
         ({"context": "20", "arms": "random:50", "runs": "100"}, "horizon", "of work"),
+        (
+            {"context": "20", "arms": "random:50", "agents": "60", "horizon": "300000", "runs": "7", "filter": "solo"},
+            "horizon",
+            "hours of work",
+        ),
     ],
 )
 def test_bad_input_is_told_with_the_setting_that_is_wrong(client, settings, setting, says):
     problem = client.post("/lab/check", json={"settings": settings}).json()["problem"]
     assert problem["setting"] == setting and says in problem["detail"]
     assert client.post("/lab/run", json={"settings": settings}).status_code == 400
+
+
+def test_agents_alone_are_counted_as_work_at_a_context():
+    """Beside whoever hears others too: each looks at all its statistics before a choice."""
+    with_contexts, without = (
+        seconds_of(read_setup({"filter": "solo", "arms": "random:20", "horizon": "2000", "runs": "1", **context}))
+        for context in ({"context": "20"}, {})
+    )
+    assert with_contexts > 5 * without
 
 
 def test_the_menu_says_what_goes_with_contexts():
