@@ -238,6 +238,13 @@ def test_nodes_with_contexts_report_less_often_unless_they_are_told_to(tmp_path)
         deployment.claim.close()
 
 
+@pytest.mark.parametrize("every", [0, 0.0, -1.0, float("nan")])
+def test_nobody_reports_at_no_interval(tmp_path, every):
+    with pytest.raises(BadInput, match=f"report every {every} is not allowed; allowed: seconds above 0"):
+        provision(experiment_of(attack="flip"), tmp_path / "net", Options(report_every=every))
+    assert not (tmp_path / "net").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -250,6 +257,11 @@ def test_nodes_with_contexts_report_less_often_unless_they_are_told_to(tmp_path)
         (["--context", "3", "--ridge", "0"], "ridge 0.0 is not allowed"),
         (["--context", "3", "--shares", "most"], "shares 'most' is not allowed; allowed: equal, "),
         (["--context", "3", "--contexts", "sideways"], "contexts 'sideways' is not allowed; allowed: alike"),
+        (["--context", "3", "--attack", ""], "attack '' "),
+        (["--attack", ""], "attack '' is not known; known: adaptive, "),
+        (["--filter", ""], "filter '' is not known"),
+        (["--policy", ""], "policy '' is not known"),
+        (["--arms", ""], "arms '' is not allowed"),
         (["--context", "100", "--arms", "random:50"], "arms: 50 with contexts of 100 dimensions are too long"),
         (["--context", "3", "--arms", "missing.npz"], "arms 'missing.npz' cannot be read"),
     ],

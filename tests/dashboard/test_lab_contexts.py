@@ -132,6 +132,11 @@ def test_one_round_is_told_with_its_context_and_what_believing_everyone_makes_of
             "horizon",
             "hours of work",
         ),
+        (
+            {"context": "20", "arms": "random:50", "agents": "60", "horizon": "10", "runs": "60", "filter": "solo"},
+            "context",
+            "context 20 with 50 arms takes",
+        ),
     ],
 )
 def test_bad_input_is_told_with_the_setting_that_is_wrong(client, settings, setting, says):

@@ -57,7 +57,7 @@ class ContextView:
         self.make_up(attack_time(mine, self.plan))
 
     def look(self, told: Mapping[str, Any]) -> None:
-        """Look at the reports of agents; one that tells nothing is imagined. Arms that the plan does not know are not seen."""
+        """Look at the reports of agents; one that tells nothing is imagined. Arms are known by name, to the plan."""
         world, mine = self._world, told[self.plan.agents[self.me]]
         for agent, name in enumerate(self.plan.agents):
             report = told.get(name, mine)
