@@ -195,11 +195,30 @@ def test_what_no_honest_agent_can_tell_costs_believers_little():
     assert refused < 3 * honest
 
 
-def test_a_liar_that_turns_honest_tells_its_own_statistics_no_more_a_lie():
-    plan = plan_of(experiment_of(attack="flip"))
-    other = with_liars(plan, "flip", {4})
-    assert other.contexts == plan.contexts and other.agents[0] == "agent-4"
-    ContextView(other, other.contexts, "agent-4")
+def test_a_liar_that_turns_honest_tells_its_own_statistics_no_more_a_lie(tmp_path):
+    """From its next report on, before its process is started anew; whoever lies instead begins to."""
+    experiment = experiment_of(attack="flip")
+    plan, key = plan_of(experiment), ContextRun(experiment, 0).state.record["policy_key"]
+    hub, hosts = hosts_of(plan, experiment, tmp_path, key)
+    for number in (0, 3):
+        stream = stream_of(plan, number)
+        for _ in range(4 * K):
+            event, arm, *_ = hosts[number].select(context=stream.context)
+            hosts[number].reward(event, stream.pull(plan.arms.index(arm)))
+
+    def is_own(liar, number):
+        told, own = liar(hosts[number], NAMES[5]), hosts[number].agent.report()
+        return told.arms == own.arms and all(map(np.allclose, told[:3], own[:3]))
+
+    exchange(hub, hosts)
+    liar = Liar(tmp_path / "plan.json", NAMES[0])
+    assert not is_own(liar, 0)
+    write_plan(with_liars(plan, "flip", {4}), tmp_path / "plan.json")
+    exchange(hub, hosts)
+    assert is_own(liar, 0)
+    assert not is_own(Liar(tmp_path / "plan.json", NAMES[3]), 3)
+    for host in hosts:
+        host.close()
 
 
 @pytest.mark.parametrize("attack", [*sorted(set(CONTEXT_ATTACKS.entries) - set(BLIND)), "crafted-at:knows=1"])

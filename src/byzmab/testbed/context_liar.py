@@ -91,7 +91,9 @@ class ContextView:
         return self.lie(self.plan.agents[self.me], name)
 
     def lie(self, sender: str, receiver: str) -> ContextReport:
-        """What was made up for one agent, to be told by a liar."""
+        """What was made up for one agent, to be told by a liar; by who lies no more, its own statistics."""
         agents = self.plan.agents
-        rows = self._lies[agents.index(sender), agents.index(receiver)]
+        teller = agents.index(sender)
+        lies = teller < self.plan.byzantine
+        rows = self._lies[teller, agents.index(receiver)] if lies else self._world.statistics[teller]
         return ContextReport(rows[:, 0].copy(), *parts_of(rows, self.contexts.d), self.plan.arms)
