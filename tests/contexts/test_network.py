@@ -153,6 +153,25 @@ def test_whoever_is_not_heard_is_imagined_with_the_true_parameters():
         assert theta == pytest.approx(-100.0 * expected, rel=1e-6, abs=1e-6)
 
 
+def test_a_liar_with_an_arm_more_or_less_than_the_plan_goes_on_lying(tmp_path):
+    """Of the plan's arms; what it imagines of whoever tells nothing does not fail either."""
+    experiment = experiment_of(attack="flip")
+    plan, key = plan_of(experiment), ContextRun(experiment, 0).state.record["policy_key"]
+    hub, hosts = hosts_of(plan, experiment, tmp_path, key)
+    stream = stream_of(plan, 0)
+    for arms in (plan.arms, (*plan.arms, "another"), ("another", *plan.arms[1:])):
+        hosts[0].decisions.set_arms(arms)
+        for _ in range(2 * K):
+            event, arm, *_ = hosts[0].select(context=stream.context)
+            hosts[0].reward(event, stream.pull(plan.arms.index(arm)) if arm in plan.arms else 1.0)
+        exchange(hub, hosts)
+        for host in hosts[B:]:
+            word = host.heard[NAMES[0]]
+            assert word.seq == hosts[0].seq and word.report.arms == plan.arms
+    for host in hosts:
+        host.close()
+
+
 def play(believers, rounds):
     for _ in range(rounds):
         believers.exchange()
@@ -176,11 +195,30 @@ def test_what_no_honest_agent_can_tell_costs_believers_little():
     assert refused < 3 * honest
 
 
-def test_a_liar_that_turns_honest_tells_its_own_statistics_no_more_a_lie():
-    plan = plan_of(experiment_of(attack="flip"))
-    other = with_liars(plan, "flip", {4})
-    assert other.contexts == plan.contexts and other.agents[0] == "agent-4"
-    ContextView(other, other.contexts, "agent-4")
+def test_a_liar_that_turns_honest_tells_its_own_statistics_no_more_a_lie(tmp_path):
+    """From its next report on, before its process is started anew; whoever lies instead begins to."""
+    experiment = experiment_of(attack="flip")
+    plan, key = plan_of(experiment), ContextRun(experiment, 0).state.record["policy_key"]
+    hub, hosts = hosts_of(plan, experiment, tmp_path, key)
+    for number in (0, 3):
+        stream = stream_of(plan, number)
+        for _ in range(4 * K):
+            event, arm, *_ = hosts[number].select(context=stream.context)
+            hosts[number].reward(event, stream.pull(plan.arms.index(arm)))
+
+    def is_own(liar, number):
+        told, own = liar(hosts[number], NAMES[5]), hosts[number].agent.report()
+        return told.arms == own.arms and all(map(np.allclose, told[:3], own[:3]))
+
+    exchange(hub, hosts)
+    liar = Liar(tmp_path / "plan.json", NAMES[0])
+    assert not is_own(liar, 0)
+    write_plan(with_liars(plan, "flip", {4}), tmp_path / "plan.json")
+    exchange(hub, hosts)
+    assert is_own(liar, 0)
+    assert not is_own(Liar(tmp_path / "plan.json", NAMES[3]), 3)
+    for host in hosts:
+        host.close()
 
 
 @pytest.mark.parametrize("attack", [*sorted(set(CONTEXT_ATTACKS.entries) - set(BLIND)), "crafted-at:knows=1"])
@@ -219,6 +257,13 @@ def test_nodes_with_contexts_report_less_often_unless_they_are_told_to(tmp_path)
         deployment.claim.close()
 
 
+@pytest.mark.parametrize("every", [0, 0.0, -1.0, float("nan")])
+def test_nobody_reports_at_no_interval(tmp_path, every):
+    with pytest.raises(BadInput, match=f"report every {every} is not allowed; allowed: seconds above 0"):
+        provision(experiment_of(attack="flip"), tmp_path / "net", Options(report_every=every))
+    assert not (tmp_path / "net").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -231,6 +276,11 @@ def test_nodes_with_contexts_report_less_often_unless_they_are_told_to(tmp_path)
         (["--context", "3", "--ridge", "0"], "ridge 0.0 is not allowed"),
         (["--context", "3", "--shares", "most"], "shares 'most' is not allowed; allowed: equal, "),
         (["--context", "3", "--contexts", "sideways"], "contexts 'sideways' is not allowed; allowed: alike"),
+        (["--context", "3", "--attack", ""], "attack '' "),
+        (["--attack", ""], "attack '' is not known; known: adaptive, "),
+        (["--filter", ""], "filter '' is not known"),
+        (["--policy", ""], "policy '' is not known"),
+        (["--arms", ""], "arms '' is not allowed"),
         (["--context", "100", "--arms", "random:50"], "arms: 50 with contexts of 100 dimensions are too long"),
         (["--context", "3", "--arms", "missing.npz"], "arms 'missing.npz' cannot be read"),
     ],

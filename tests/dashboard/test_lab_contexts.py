@@ -17,7 +17,9 @@ from pages import open_page
 from byzmab import Experiment, Heard, simulate
 from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS
 from byzmab.baselines.contexts import CONTEXT_BASELINES
+from byzmab.core.contexts.comparing import WEIGHTS
 from byzmab.core.contexts.statistics import inverse_of, theta_of
+from byzmab.core.contexts.trial import EARNED
 from byzmab.core.filters.fates import Fate
 from byzmab.dashboard.lab.context_round_view import heard_by, play_round_at
 from byzmab.dashboard.lab.desk import menu
@@ -25,12 +27,14 @@ from byzmab.dashboard.lab.playing import Playing
 from byzmab.dashboard.lab.round_view import step
 from byzmab.dashboard.lab.routes import make_app
 from byzmab.dashboard.lab.setup import command_of, read_setup
+from byzmab.dashboard.lab.work import seconds_of
 from byzmab.simulation.context_run import ContextRun
 
 SMALL = {
     "context": "3", "arms": "random:3", "agents": "7", "byzantine": "2", "filter": "pooled", "policy": "tuned",
     "attack": "flip", "horizon": "120", "runs": "2", "record": "40",
 }  # fmt: skip
+SHARES = ("equal", "information", "projection")
 PATIENCE = 120_000  # ms: the first run compiles
 
 
@@ -58,26 +62,31 @@ def test_liars_are_seen_to_be_left_out():
     assert min(out[:2]) > 0.2 > max(out[2:])
 
 
-@pytest.mark.parametrize("filter", ["pooled", "trimmed", "guarded"])
-@pytest.mark.parametrize("shares", ["equal", "information", "projection"])
-def test_the_belief_shown_follows_from_the_pairs_shown(filter, shares):
+@pytest.mark.parametrize(
+    ("filter", "shares", "vetting"),
+    [
+        *((filter, shares, True) for filter in ("pooled", "trimmed", "guarded") for shares in SHARES),
+        *((filter, shares, False) for filter in ("pooled", "trimmed") for shares in SHARES),  # guarded stands alone
+    ],
+)
+def test_the_belief_shown_follows_from_the_pairs_shown(filter, shares, vetting):
     """Of whoever trusts what it hears; whoever does not believes as LinUCB does."""
     experiment = Experiment(
-        context=3, arms="random:3", agents=7, byzantine=2, filter=filter, shares=shares, attack="swap", runs=1
-    )
+        context=3, arms="random:3", agents=7, byzantine=2, filter=filter, shares=shares, vetting=vetting, attack="swap",
+        runs=1,
+    )  # fmt: skip
     run = ContextRun(experiment, 0)
     run.advance(150)
-    view, trusted, alone = play_round_at(run), 0, 0
+    view, trusted = play_round_at(run), 0
     for agent in range(7):
         heard, x = heard_by(experiment, view, agent), view.contexts[agent]
         for arm, pairs in enumerate(heard.pairs):
             row = view.own[agent, arm]
             by_itself = 0.5 + float(x @ theta_of(row, 3)), 1.0 / float(x @ inverse_of(row, 3).reshape(3, 3) @ x)
             shown = float(view.belief.estimates[agent, arm]), float(view.belief.weights[agent, arm])
-            if view.leads[agent] < 1.0:
+            if vetting and view.leads[agent] < EARNED:
                 assert shown == pytest.approx(by_itself)
                 assert {*heard.fates[arm]} <= {Fate.UNUSED, Fate.IMPLAUSIBLE, Fate.SILENT}
-                alone += 1
                 continue
             used = pairs.pulls > 0.0
             if experiment.parts.filter.consistency:
@@ -88,10 +97,30 @@ def test_the_belief_shown_follows_from_the_pairs_shown(filter, shares):
                 float(view.kappas[agent]), view.time, silent, np.array(experiment.parts.filter.params),
             )  # fmt: skip
             estimate, weight, doubt = experiment.parts.filter.believe(told)
-            if (estimate, weight, doubt) != (pairs.own_mean, pairs.own_pulls, 0.0) and shares == "equal":
-                assert shown == pytest.approx((estimate, weight), rel=1e-6)
-                trusted += 1
-    assert alone + trusted > 0
+            if (estimate, weight, doubt) == (pairs.own_mean, pairs.own_pulls, 0.0):
+                assert shown == pytest.approx(by_itself)
+                continue
+            prior, prior_total = prior_of(experiment, view, agent, arm, heard)
+            expected = (weight * estimate + prior_total) / (weight + prior), weight + prior
+            assert shown == pytest.approx(expected, rel=1e-6)
+            trusted += 1
+    assert trusted > 0
+
+
+def prior_of(experiment, view, agent, arm, heard):
+    """Pulls of the ridge, which is added after the filter, and these times its mean; it is in the pairs of equal shares."""
+    x, ridge, d = view.contexts[agent], experiment.ridge, experiment.context
+    if experiment.shares == "equal":
+        return 0.0, 0.0
+    if experiment.shares == "projection":
+        return ridge / (x @ x), 0.5 * ridge / (x @ x)
+    told, centre = view.told[view.starts[agent] : view.starts[agent + 1], arm], view.factors[agent, arm, -d:]
+    weights = np.where(heard.pairs[arm].pulls > 0.0, view.terms[agent, arm, WEIGHTS, : len(told)], 0.0)
+    grams = [row[1 + 2 * d : 1 + 2 * d + d * d].reshape(d, d) for row in (view.own[agent, arm], *told)]
+    v = np.linalg.solve(ridge * np.eye(d) + np.tensordot([1.0, *weights], grams, 1), x)
+    total = 1.0 / (x @ v)
+    prior = total**2 * ridge * (v @ v)
+    return prior, prior * (0.5 + x @ centre) - total * ridge * (v @ centre)
 
 
 def test_one_round_is_told_with_its_context_and_what_believing_everyone_makes_of_it():
@@ -126,12 +155,31 @@ def test_one_round_is_told_with_its_context_and_what_believing_everyone_makes_of
         ({"context": "3", "arms": "random:3", "contexts": "up"}, "contexts", "allowed: alike"),
         ({"vetting": "false"}, "vetting", "needs a context"),
         ({"context": "20", "arms": "random:50", "runs": "100"}, "horizon", "of work"),
+        (
+            {"context": "20", "arms": "random:50", "agents": "60", "horizon": "300000", "runs": "7", "filter": "solo"},
+            "horizon",
+            "hours of work",
+        ),
+        (
+            {"context": "20", "arms": "random:50", "agents": "60", "horizon": "10", "runs": "60", "filter": "solo"},
+            "context",
+            "context 20 with 50 arms takes",
+        ),
     ],
 )
 def test_bad_input_is_told_with_the_setting_that_is_wrong(client, settings, setting, says):
     problem = client.post("/lab/check", json={"settings": settings}).json()["problem"]
     assert problem["setting"] == setting and says in problem["detail"]
     assert client.post("/lab/run", json={"settings": settings}).status_code == 400
+
+
+def test_agents_alone_are_counted_as_work_at_a_context():
+    """Beside whoever hears others too: each looks at all its statistics before a choice."""
+    with_contexts, without = (
+        seconds_of(read_setup({"filter": "solo", "arms": "random:20", "horizon": "2000", "runs": "1", **context}))
+        for context in ({"context": "20"}, {})
+    )
+    assert with_contexts > 5 * without
 
 
 def test_the_menu_says_what_goes_with_contexts():
@@ -191,3 +239,38 @@ def test_contexts_are_switched_on_played_shared_and_looked_into(browser, lab):
     page.wait_for_function("() => !location.hash.includes('context')")
     assert page.locator("#set-shares").is_hidden() and page.input_value("#set-attack") == "constant"
     assert page.complaints == [] and page.foreign == []
+
+
+@pytest.mark.parametrize(
+    ("link", "setting", "says"),
+    [
+        ("context=3&epoch=2", "epoch", "epoch 2 does not go with context"),
+        ("context=3&audit=true", "audit", "audit does not go with context 3"),
+        ("vetting=false", "vetting", "vetting False needs a context"),
+        ("ridge=2", "ridge", "ridge 2.0 needs a context"),
+    ],
+)
+def test_a_link_that_is_wrong_in_a_hidden_field_shows_the_field_and_says_so(browser, lab, link, setting, says):
+    page = open_page(browser, f"{lab}#{link}", 1200, f"#error-{setting}:has-text('{says}')")
+    assert page.locator(f"#set-{setting}").is_visible()
+    assert page.complaints == []
+
+
+def test_correcting_the_number_of_dimensions_keeps_the_set_up(browser, lab):
+    """Until the empty field is left: then contexts are off."""
+    settings = "context=5&arms=random%3A4&attack=flip&filter=pooled&policy=tuned&ridge=2&horizon=100&runs=1"
+    page = open_page(browser, f"{lab}#{settings}", 1200, "#graph-note:not(:empty)")
+    page.evaluate("() => document.getElementById('cancel').click()")
+    page.focus("#set-context")
+    page.keyboard.press("End")
+    page.keyboard.press("Backspace")
+    page.wait_for_function("() => !location.hash.includes('context=')")
+    page.keyboard.press("8")
+    page.wait_for_function("() => location.hash.includes('context=8')")
+    kept = {name: page.input_value(f"#set-{name}") for name in ("attack", "filter", "policy", "arms", "ridge")}
+    assert kept == {"attack": "flip", "filter": "pooled", "policy": "tuned", "arms": "random:4", "ridge": "2"}
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Tab")
+    page.wait_for_function("() => !location.hash.includes('context=') && !location.hash.includes('ridge')")
+    assert page.locator("#set-shares").is_hidden() and page.input_value("#set-attack") == "constant"
+    assert page.complaints == []

@@ -9,6 +9,7 @@ import pytest
 from byzmab import Agent, Experiment, simulate
 from byzmab.attacks import ATTACKS
 from byzmab.core.draws import fold
+from byzmab.core.report import Report
 from byzmab.node.clock import Clock
 from byzmab.node.config import Config, Neighbour
 from byzmab.node.evidence import Lie, explain
@@ -17,7 +18,8 @@ from byzmab.node.identity import Key
 from byzmab.node.store import NodeStore
 from byzmab.node.transport.memory import FAULTLESS, Faults, Hub, MemoryTransport
 from byzmab.simulation.single_run import Run
-from byzmab.testbed.liar import Liar
+from byzmab.testbed.believers import Believers
+from byzmab.testbed.liar import AttackView, Liar
 from byzmab.testbed.plan import AttackPlan, write_plan
 from byzmab.testbed.rewards import RewardStream
 
@@ -307,3 +309,37 @@ def test_a_network_with_liars_learns_over_bad_links(network, faults):
             if name not in ("agent-1", "agent-2"):
                 assert not neighbour.evidence
                 assert np.all(np.array(heard.pulls) <= told.agent.report().pulls)
+
+
+def test_the_time_of_an_attack_is_counted_in_decisions_however_often_liars_tell(network, monkeypatch):
+    """As in the simulator, and among believers; a report more does not make it later."""
+    times = []
+    make_up = AttackView.make_up
+    monkeypatch.setattr(AttackView, "make_up", lambda view, time: (times.append(time), make_up(view, time)))
+    live = network(agents=6, byzantine=1, f=1, attack="extreme", horizon=5, settings={"equivocators": "keep"})
+    live.start()
+    live.exchange()
+    live.exchange()
+    live.play_round()
+    live.exchange()
+    assert times == [0, 0, 0, 1]
+    times.clear()
+    believers = Believers(live.plan, "ucb", 1e9)
+    for _ in range(len(ARMS) + 2):
+        believers.decide(0)
+    believers.exchange()
+    believers.exchange()
+    assert times == [2, 2]
+
+
+@pytest.mark.parametrize("attack", ["adaptive", "crafted:0,0,0,1,1,1,1,-1,1,0,0,0,1"])
+def test_lies_follow_what_is_heard_where_time_stands_still(attack):
+    """What liars write down for each other is of this report, not of the one before; one receiver, or one lie to all."""
+    names, graph = tuple(f"agent-{i}" for i in range(1, 5)), ((), (), (0, 1, 3), ())
+    plan = AttackPlan(attack, 2, names, graph, (0.9, 0.6, 0.4, 0.2), ARMS, 1, 1.5, "trimmed")
+    view = AttackView(plan, names[0])
+    for mean in (0.5, 0.25):
+        view.look({name: Report(np.full(4, 10.0), np.full(4, mean), ARMS) for name in names})
+        view.make_up(7)
+        for liar in names[:2]:
+            assert view.lie(liar, names[2]).means == pytest.approx([mean] * 4)

@@ -44,6 +44,12 @@ def survivor(world: World, receiver: int, arm: int, honest: Floats) -> float:
 
 
 @compiled
+def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
+    """Nothing is written down yet: among nodes a round may have the time of the one before."""
+    scratch[MEMO, TIME] = 0.0
+
+
+@compiled
 def start_round_dense(world: World, shared: SharedOrder, params: Floats, scratch: Floats, rng: Words) -> None:
     """Write down every receiver's survivors: the extremes of the shared order hold them, and nothing is sorted."""
     for arm in range(world.true_means.size):
@@ -78,6 +84,7 @@ def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Float
 class Adaptive(Attack):
     """The (f+1)-th smallest honest mean on the best arm, the (f+1)-th largest elsewhere."""
 
+    start_round = staticmethod(start_round)
     start_round_dense = staticmethod(start_round_dense)
     lie = staticmethod(lie)
     sees_edges = False  # on dense graphs, where it reads the shared order

@@ -148,6 +148,12 @@ def craft(world: World, receiver: int, arm: int, params: Floats, scratch: Floats
 
 
 @compiled
+def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
+    """Nothing is written down yet: among nodes a round may have the time of the one before."""
+    scratch[MEMO, TIME] = 0.0
+
+
+@compiled
 def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Report) -> None:
     """The crafted report; all liars tell one receiver the same, so the first of them writes it down for the others."""
     whom = EVERYONE if params[COMMON] > 0.0 else receiver
@@ -177,6 +183,7 @@ class Crafted(Attack):
         "everyone; the share struck on the best arm; the rounds of a pause and of its end; target 0 for all arms, 1 "
         "the best, 2 the second best, 3 both"
     )
+    start_round = staticmethod(start_round)
     lie = staticmethod(lie)
     best: float = END  # the rank on the best arm
     second: float = END  # on the second best

@@ -26,18 +26,13 @@ WITHOUT = {  # what is meant where nothing is given
     "filter": recommended.FILTER,
     "policy": recommended.POLICY,
 }
-WITH_CONTEXTS = {
-    "arms": "random:5",
-    "attack": "flip",
-    "filter": recommended.CONTEXT_FILTER,
-    "policy": recommended.CONTEXT_POLICY,
-}
 
 
 def _given(name: str, help: str) -> Any:
     """An option whose default depends on whether there are contexts."""
     return typer.Option(
-        help=f"{help}; {WITHOUT[name]}, or with contexts {WITH_CONTEXTS[name]}, if not given", show_default=False
+        help=f"{help}; {WITHOUT[name]}, or with contexts {recommended.AT_CONTEXTS[name]}, if not given",
+        show_default=False,
     )
 
 
@@ -104,17 +99,17 @@ def network(
         from byzmab.testbed.provision import Options, check_equivocators
         from byzmab.testbed.traffic import Traffic
 
-        usual = WITH_CONTEXTS if context else WITHOUT
+        given = {"arms": arms, "attack": attack, "filter": filter, "policy": policy}
+        meant = {
+            **(recommended.AT_CONTEXTS if context else WITHOUT),
+            **{name: text for name, text in given.items() if text is not None},
+        }
         experiment = Experiment(
-            arms=from_text("arms", arms or usual["arms"]),
             agents=agents,
             byzantine=byzantine,
             f=from_text("f", f),
             kappa=kappa,
             graph=graph,
-            attack=attack or usual["attack"],
-            filter=filter or usual["filter"],
-            policy=policy or usual["policy"],
             tell=tell,
             seed=seed,
             context=context,
@@ -122,6 +117,7 @@ def network(
             ridge=ridge,
             shares=shares,
             vetting=vetting,
+            **{name: from_text(name, text) for name, text in meant.items()},
         )
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, nodes first
         check_equivocators(equivocators, LATER)

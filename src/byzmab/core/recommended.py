@@ -9,3 +9,9 @@ POLICY = "ucb:0.2"
 CONTEXT_FILTER = "pooled"  # with contexts, where `guarded` pays for doubts that are made for means
 CONTEXT_POLICY = "tuned"
 F = AUTO
+AT_CONTEXTS = {
+    "arms": "random:5",
+    "attack": "flip",
+    "filter": CONTEXT_FILTER,
+    "policy": CONTEXT_POLICY,
+}  # to start with

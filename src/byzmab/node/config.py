@@ -28,7 +28,8 @@ ROOM = MOST_BYTES - 24 * 1024  # bytes of a frame that arms may take; the rest i
 PER_ARM = 24  # bytes that an arm takes in a frame besides its name and what contexts need
 ALL_REWARDS = "all"
 
-Seconds = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
+MOST_SECONDS = 1e9
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=MOST_SECONDS)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 

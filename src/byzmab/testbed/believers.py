@@ -13,7 +13,7 @@ from typing import Any
 from byzmab.core.agent import Agent
 from byzmab.core.errors import BadInput
 from byzmab.testbed.liar import view_of
-from byzmab.testbed.plan import AttackPlan
+from byzmab.testbed.plan import AttackPlan, attack_time
 from byzmab.testbed.rewards import stream_of
 
 FILTER = "mean"  # averages everyone, and defends against nobody
@@ -24,7 +24,7 @@ class Believers:
 
     def __init__(self, plan: AttackPlan, policy: str, report_every: float) -> None:
         self._lock = threading.Lock()
-        self._every, self._exchanged, self._decisions = report_every, time.monotonic(), 0
+        self._every, self._exchanged = report_every, time.monotonic()
         self._numbers = {name: number for number, name in enumerate(plan.agents)}
         self._graph = plan.graph
         numbers = range(len(plan.agents))
@@ -49,14 +49,14 @@ class Believers:
             x = rewards.context
             arm = agent.select(x)
             agent.reward(arm, rewards.pull(self._arms[str(arm)]), x)
-            self._decisions += 1
 
     def exchange(self) -> None:
         """Everyone tells everyone whom it tells: honest ones their tally, liars what the attack makes up."""
         told = [agent.report() for agent in self._agents]
         if self._view is not None:
+            plan = self._view.plan
             self._view.look({name: told[number] for name, number in self._numbers.items()})
-            self._view.make_up(max(0, self._decisions // len(told) - len(self._arms)))
+            self._view.make_up(attack_time(told[self._numbers[plan.agents[0]]], plan))
         names = list(self._numbers)
         for receiver, senders in enumerate(self._graph):
             for sender in senders:

@@ -15,7 +15,7 @@ from byzmab.core.contexts.reports import ContextReport, parts_of, row_of
 from byzmab.core.contexts.statistics import hear, row_size
 from byzmab.core.report import Floats
 from byzmab.node.host import Host
-from byzmab.testbed.plan import AttackPlan, ContextPlan, compiled_attack
+from byzmab.testbed.plan import AttackPlan, ContextPlan, attack_time, compiled_attack
 
 
 class ContextView:
@@ -54,19 +54,19 @@ class ContextView:
         heard = {name: word.report for name, word in host.heard.items()}
         mine: Any = host.agent.report()
         self.look({**heard, self.plan.agents[self.me]: mine})
-        self.make_up(max(0, int(mine.pulls.sum()) - len(self.plan.arms)))  # time 0 is when every arm was pulled once
+        self.make_up(attack_time(mine, self.plan))
 
     def look(self, told: Mapping[str, Any]) -> None:
-        """Look at the reports of agents; one that tells nothing is imagined."""
+        """Look at the reports of agents; one that tells nothing is imagined. Arms are known by name, to the plan."""
         world, mine = self._world, told[self.plan.agents[self.me]]
-        imagined = mine._replace(moments=np.einsum("kab,kb->ka", mine.grams, world.parameters))
         for agent, name in enumerate(self.plan.agents):
-            report = told.get(name, imagined)
+            report = told.get(name, mine)
             rows = {str(arm): row for arm, *row in zip(report.arms, *report[:3], strict=True)}
             world.statistics[agent] = 0.0
             for arm, known in enumerate(self.plan.arms):
                 if known in rows:
                     pulls, moment, gram = rows[known]
+                    moment = moment if name in told else gram @ world.parameters[arm]
                     world.statistics[agent, arm] = row_of(pulls, moment, gram, self.contexts.ridge)
             _, grams = parts_of(world.statistics[agent], self.contexts.d)
             world.context_totals[agent] = grams.sum(axis=0) @ world.constant  # Σ x xᵀc, and xᵀc is 1
@@ -91,7 +91,9 @@ class ContextView:
         return self.lie(self.plan.agents[self.me], name)
 
     def lie(self, sender: str, receiver: str) -> ContextReport:
-        """What was made up for one agent, to be told by a liar."""
+        """What was made up for one agent, to be told by a liar; by who lies no more, its own statistics."""
         agents = self.plan.agents
-        rows = self._lies[agents.index(sender), agents.index(receiver)]
+        teller = agents.index(sender)
+        lies = teller < self.plan.byzantine
+        rows = self._lies[teller, agents.index(receiver)] if lies else self._world.statistics[teller]
         return ContextReport(rows[:, 0].copy(), *parts_of(rows, self.contexts.d), self.plan.arms)

@@ -20,7 +20,7 @@ from byzmab.engine.audit import Past, audit, be_careful
 from byzmab.node.host import Host
 from byzmab.simulation.parts import MOST
 from byzmab.testbed.context_liar import ContextView
-from byzmab.testbed.plan import AttackPlan, compiled_attack, read_plan
+from byzmab.testbed.plan import AttackPlan, attack_time, compiled_attack, read_plan
 
 EXPECTED = False  # whether silence gives a liar away: not among nodes, whose reports may be lost
 
@@ -103,8 +103,9 @@ class AttackView:
     def play(self, host: Host) -> None:
         """Look at the world as the host knows it now, and make up the lies of this round."""
         heard = {name: word.report for name, word in host.heard.items()}
-        self.look({**heard, self.plan.agents[self.me]: host.agent.report()})
-        self.make_up(host.seq - 1)  # the first report tells of time 0
+        mine: Any = host.agent.report()
+        self.look({**heard, self.plan.agents[self.me]: mine})
+        self.make_up(attack_time(mine, self.plan))
 
     def make_up(self, time: int) -> None:
         """Make up what every liar tells everyone at a time."""

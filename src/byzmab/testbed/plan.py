@@ -4,10 +4,13 @@ from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS, Attack
+from byzmab.core.contexts.reports import ContextReport
 from byzmab.core.errors import BadInput
 from byzmab.core.mistakes import check_functions
+from byzmab.core.report import Report
 
 
 class ContextPlan(msgspec.Struct, frozen=True):
@@ -81,6 +84,14 @@ def attack_of(plan: AttackPlan) -> Attack:
             f"allowed: {', '.join(attacks_for(plan))}"
         )
     return attack
+
+
+def attack_time(own: Report | ContextReport, plan: AttackPlan) -> int:
+    """The round in which liars are, by the pulls of the one who asks; time 0 is when every arm was pulled once.
+
+    It may stand still from one report to the next.
+    """
+    return max(0, int(np.sum(own.pulls)) - len(plan.arms))
 
 
 def compiled_attack(plan: AttackPlan) -> Attack:

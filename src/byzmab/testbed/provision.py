@@ -15,7 +15,7 @@ from byzmab.core.tell import NO_GROWTH
 from byzmab.graphs import Given, Graph
 from byzmab.graphs.given import write_graph
 from byzmab.node.certificates import Authority
-from byzmab.node.config import Config, Http, Links, Neighbour, Tls, check_arms, write_config
+from byzmab.node.config import MOST_SECONDS, Config, Http, Links, Neighbour, Tls, check_arms, write_config
 from byzmab.node.identity import Key
 from byzmab.node.wire import MOST_ARMS
 from byzmab.simulation.context_settings import direction_of_constant
@@ -51,7 +51,7 @@ class Options:
     """What the nodes of a testbed need besides the experiment."""
 
     equivocators: str = "expel"  # what happens to proven equivocators: expel or keep
-    report_every: float | None = None  # seconds; REPORT_EVERY if not given
+    report_every: float | None = None  # seconds; REPORT_EVERY, or AT_CONTEXTS_EVERY, if not given
     base_port: int | None = None  # HTTP of agent i at base + i, its links at base + agents + i; default: free ports
 
 
@@ -111,7 +111,8 @@ def provision(experiment: Experiment, directory: Path, options: Options = Option
         contexts=plan_contexts(experiment),
     )
     attack_of(plan)
-    every = options.report_every or (REPORT_EVERY if plan.contexts is None else AT_CONTEXTS_EVERY)
+    usual = REPORT_EVERY if plan.contexts is None else AT_CONTEXTS_EVERY
+    every = usual if options.report_every is None else options.report_every
     check_arms(plan.arms, experiment.context or None)
     _make_empty(directory)
     base, claim = claim_ports(parts.agents) if options.base_port is None else (options.base_port, None)
@@ -147,6 +148,10 @@ def _check(experiment: Experiment, options: Options) -> None:
     if experiment.parts.tell.rounds > 1:
         raise BadInput(f"tell {experiment.tell!r} is not what nodes do; allowed: every, or growth:d with a share d")
     check_equivocators(options.equivocators)
+    if options.report_every is not None and not 0.0 < options.report_every <= MOST_SECONDS:
+        raise BadInput(
+            f"report every {options.report_every} is not allowed; allowed: seconds above 0, up to {MOST_SECONDS:g}"
+        )
     most = LAST_PORT - 2 * agents
     if options.base_port is not None and not 1024 <= options.base_port <= most:
         raise BadInput(f"base port {options.base_port} is not allowed; allowed: 1024 to {most} for {agents} agents")

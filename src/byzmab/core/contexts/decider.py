@@ -8,6 +8,7 @@ import numpy as np
 from byzmab.core.contexts.believe import Scratch, scratch_shapes
 from byzmab.core.contexts.comparing import WEIGHTS
 from byzmab.core.contexts.decide import DOUBTS, PENDING, context_decision
+from byzmab.core.contexts.fates import fates_at
 from byzmab.core.contexts.pairs import pairs_of
 from byzmab.core.contexts.reports import ContextReport, checked_context_report, row_of
 from byzmab.core.contexts.statistics import NEUTRAL, empty_statistics
@@ -164,17 +165,13 @@ class ContextDecider(Decider):
         """What becomes of each report on an arm at the latest context, row by row; call `_update` before."""
         own, told = self._known.own[arm], self._known.told[self._rows, arm]
         speaks = told[:, 0] > 0.0
-        unused = [Fate.UNUSED if heard else Fate.SILENT for heard in speaks]
         if not own[0] or self._x is None or not self.filter.hears:
-            return unused
+            return [Fate.UNUSED if says else Fate.SILENT for says in speaks]
         left_out = self._known.scratch.work[2, : len(told)] > 0.0
         weights = self._known.scratch.terms[arm, WEIGHTS, : len(told)]
         centre = self._known.scratch.factors[arm, -self.context :]
         heard = speaks & ~left_out
         pairs = pairs_of(own, told, self._x, self.ridge, self._shares, heard, np.where(heard, weights, 0.0), centre)
-        out = int(left_out.sum())
-        silent = max(0, self._expected - out - int((pairs.pulls > 0.0).sum()))
         trusts = not self.vetting or self.lead >= EARNED
-        fates = self.filter.fates(*pairs, self.f - out, self.kappa, self.time, silent) if trusts else unused
-        vetted = zip(fates, left_out & speaks, strict=True)
-        return [Fate.IMPLAUSIBLE if contradicts else fate for fate, contradicts in vetted]
+        reading = trusts, self.f, self.kappa, self.time, self._expected
+        return fates_at(self.filter, pairs, speaks, left_out, *reading)

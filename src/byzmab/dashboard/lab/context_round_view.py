@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from byzmab.core.contexts.comparing import CAPS, WEIGHTS, vet
+from byzmab.core.contexts.fates import fates_at
 from byzmab.core.contexts.pairs import Pairs, pairs_of
 from byzmab.core.contexts.statistics import theta_of
 from byzmab.core.contexts.trial import EARNED, LEAD
@@ -40,7 +41,7 @@ class ContextRoundView(NamedTuple):
     expected: Integers  # agents: how many neighbours should tell something
 
 
-class Heard(NamedTuple):
+class HeardAt(NamedTuple):
     """What one agent made of what it heard on every arm."""
 
     pairs: list[Pairs]  # arms: those that the filter was given
@@ -81,7 +82,7 @@ def play_round_at(stage: ContextRun) -> ContextRoundView:
     )
 
 
-def heard_by(experiment: Experiment, view: ContextRoundView, agent: int) -> Heard:
+def heard_by(experiment: Experiment, view: ContextRoundView, agent: int) -> HeardAt:
     """What an agent made of the reports in its inbox."""
     parts, contexts = experiment.parts, context_parts(experiment)
     told, x, d = view.told[view.starts[agent] : view.starts[agent + 1]], view.contexts[agent], contexts.d
@@ -91,7 +92,7 @@ def heard_by(experiment: Experiment, view: ContextRoundView, agent: int) -> Hear
     out = vet(told, rows, terms, view.time, d, f, left_out, work) if contexts.vetting and count else 0
     goes = left_out[:count] > 0.0
     trusts = not contexts.vetting or view.leads[agent] >= EARNED
-    found = Heard([], [], f - out, [])
+    found = HeardAt([], [], f - out, [])
     for arm in range(parts.arms):
         own, on_arm, speaks = view.own[agent, arm], told[:, arm], told[:, arm, 0] > 0.0
         heard, centre = speaks & ~goes, view.factors[agent, arm, -d:]
@@ -99,15 +100,10 @@ def heard_by(experiment: Experiment, view: ContextRoundView, agent: int) -> Hear
         pairs = pairs_of(own, on_arm, x, contexts.ridge, contexts.shares, heard, weights, centre)
         caps = np.where(speaks, terms[arm, CAPS, :count], 0.0)
         everyone = pairs_of(own, on_arm, x, contexts.ridge, contexts.shares, speaks, caps, theta_of(own, d))
-        silent = max(0, int(view.expected[agent]) - out - int((pairs.pulls > 0.0).sum()))
-        unused = [Fate.UNUSED if says else Fate.SILENT for says in speaks]
-        used = trusts and parts.filter.hears
-        fates = parts.filter.fates(*pairs, f - out, float(view.kappas[agent]), view.time, silent) if used else unused
+        reading = trusts, f, float(view.kappas[agent]), view.time, int(view.expected[agent])
         found.pairs.append(pairs)
         found.everyone.append(everyone)
-        found.fates.append(
-            [Fate.IMPLAUSIBLE if contradicts else fate for fate, contradicts in zip(fates, goes & speaks, strict=True)]
-        )
+        found.fates.append(fates_at(parts.filter, pairs, speaks, goes, *reading))
     return found
 
 

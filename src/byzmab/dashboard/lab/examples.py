@@ -4,7 +4,7 @@ from importlib import resources
 from typing import Any
 
 from byzmab.core import recommended
-from byzmab.dashboard.lab.setup import texts_of
+from byzmab.dashboard.lab.setup import AT_CONTEXTS, texts_of
 from byzmab.paper.figures import IDS, read_figure
 from byzmab.simulation.files import read_experiment
 
@@ -12,8 +12,7 @@ STORIES = {
     "ads": "Ten firms choose ads, two of them lie",
     "relays": "Ten computers choose relays, two of them lie",
 }
-CONTEXTS = {"context": "5", "arms": "random:5", "attack": "flip", "policy": "tuned", "horizon": "2000", "runs": "8"}
-AT_CONTEXTS = {  # label → what differs
+DIFFERENT = {  # label → what differs
     "filtering": {"filter": recommended.CONTEXT_FILTER},
     "adding up all": {"algorithm": "lin-sum"},
     "trimming coordinates": {"algorithm": "lin-trimmed"},
@@ -27,7 +26,8 @@ def examples() -> list[Example]:
 
 
 def _at_contexts() -> Example:
-    setups = [{"label": label, "settings": {**CONTEXTS, **differs}} for label, differs in AT_CONTEXTS.items()]
+    meant = {"context": "5", **{name: text for name, text in AT_CONTEXTS.items() if name != "filter"}}
+    setups = [{"label": label, "settings": {**meant, **differs}} for label, differs in DIFFERENT.items()]
     title = "Ten agents see a context before each choice, two of them lie"
     return {"name": "contexts", "title": title, "from": "Contexts", "setups": setups}
 

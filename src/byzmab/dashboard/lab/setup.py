@@ -21,6 +21,7 @@ from byzmab.testbed.provision import draw_graph
 MOST = {"agents": 60, "arms": 50, "runs": 500, "record": 1000, "context": 20}  # that a page can show
 FILES = (".csv", ".json", ".npz")
 ELSEWHERE = "byzmab simulate has no such limit"
+AT_CONTEXTS = {**recommended.AT_CONTEXTS, "horizon": "2000", "runs": "8"}  # what is played within seconds
 Texts = Mapping[str, str]  # setting → its text, as a flag would hold it
 
 
@@ -61,10 +62,14 @@ def _check_size(experiment: Experiment) -> None:
     parts, runs = experiment.parts, experiment.runs
     _check_counts({"agents": parts.agents, "arms": parts.arms})
     check_work(experiment, ELSEWHERE)
-    need = (bytes_of(experiment) + context_bytes(experiment)) * runs
+    others, at_contexts = bytes_of(experiment), context_bytes(experiment)
+    need = (others + at_contexts) * runs
     if need > COMFORTABLE_BYTES:
+        what = f"memory {experiment.memory} with tell {experiment.tell}"
+        if at_contexts > others:
+            what = f"context {experiment.context} with {parts.arms} arms"
         raise BadInput(
-            f"memory {experiment.memory} with tell {experiment.tell} takes {need / 1e6:.0f} MB for {runs} runs "
+            f"{what} takes {need / 1e6:.0f} MB for {runs} runs "
             f"at once; allowed in the lab: what fits into {COMFORTABLE_BYTES / 1e6:.0f} MB; {ELSEWHERE}"
         )
 
@@ -88,13 +93,7 @@ def first_view() -> dict[str, str]:
 
 def at_contexts() -> dict[str, Any]:
     """What a page offers when contexts are switched on: what is then meant, and what goes with contexts or only so."""
-    meant = {
-        "arms": "random:5",
-        "attack": "flip",
-        "filter": recommended.CONTEXT_FILTER,
-        "policy": recommended.CONTEXT_POLICY,
-    }
-    return {"settings": {**meant, "horizon": "2000", "runs": "8"}, "only": list(USUAL), "not": [*WITHOUT, "audit"]}
+    return {"settings": AT_CONTEXTS, "only": list(USUAL), "not": [*WITHOUT, "audit"]}
 
 
 def command_of(experiment: Experiment) -> str:

@@ -11,6 +11,7 @@ MOST_SECONDS = 240.0
 DECISION, ARM = 50.0, 15.0  # of one agent, and for each arm of it
 REPORT, CHANGED_REPORT = 20.0, 5.0  # one report on one arm: where all are believed anew, and where only what changed
 CHANGED_ARMS = 2.0  # on which something is new in a round
+OWN_ARM, OWN_AT_CONTEXT = 100.0, 5.0  # one's own statistics of one arm at a context, and for each pair of dimensions
 AT_CONTEXT = 30.0  # one report on one arm at a context, for each pair of dimensions
 DENSE_REPORTS = 8.0  # what a round costs where reports are ordered once for all, in reports
 
@@ -42,7 +43,8 @@ def in_words(seconds: float) -> str:
 def _seconds(experiment: Experiment) -> float:
     parts = experiment.parts
     decisions = experiment.runs * experiment.horizon * parts.agents
-    return decisions * (DECISION + ARM * parts.arms + _listening(experiment) / experiment.epoch) / 1e9
+    arm = ARM if parts.contexts is None else ARM + OWN_ARM + OWN_AT_CONTEXT * parts.contexts.d**2
+    return decisions * (DECISION + arm * parts.arms + _listening(experiment) / experiment.epoch) / 1e9
 
 
 def _listening(experiment: Experiment) -> float:

@@ -53,7 +53,10 @@ export class Form {
     else control = make("input", { id, autocomplete: "off", spellcheck: "false", "aria-describedby": described, placeholder: this.menu.usual[name], ...(NUMBERS.includes(name) ? { inputmode: "numeric" } : {}) });
     const parts = SWITCHES.includes(name) ? [control, label] : [label, control];
     const field = make("div", { class: `field ${width} ${SWITCHES.includes(name) ? "check" : ""}`, "data-setting": name }, ...parts);
-    if (name === "context") control.addEventListener("input", () => this.switched()); // before the box hears of it and reads the form
+    if (name === "context") { // before the box hears of it and reads the form
+      control.addEventListener("input", () => { if (control.value.trim()) this.switched(); }); // whoever corrects a number empties the field for a moment
+      control.addEventListener("change", () => { if (this.switched()) this.edited(); });
+    }
     let params = null;
     if (CHOICES.includes(name)) {
       params = make("input", { id: `${id}-params`, "aria-label": `${LABELS[name]}: parameters`, autocomplete: "off", spellcheck: "false", hidden: "" });
@@ -83,9 +86,9 @@ export class Form {
     this.contexts = this.hasContexts;
   }
 
-  // The dimensions were edited: what does not go with contexts, or not without, is set to what does.
+  // The dimensions were edited: what does not go with contexts, or not without, is set to what does; whether anything was.
   switched() {
-    if (this.contexts === this.hasContexts) return;
+    if (this.contexts === this.hasContexts) return false;
     const { settings, only, not } = this.menu.at_contexts, { first, usual } = this.menu, on = this.hasContexts, goes = on ? "with" : "without";
     for (const name of on ? not : only) this.set(name, usual[name]);
     for (const kind of ["attack", "algorithm"]) if (!this.entry(kind)[goes]) this.set(kind, on ? settings[kind] ?? usual[kind] : usual[kind]);
@@ -96,6 +99,7 @@ export class Form {
     if (on && !this.controls.arms.control.value.startsWith("random")) this.set("arms", settings.arms);
     for (const name of ["horizon", "runs"]) if (on && Number(this.controls[name].control.value || usual[name]) > Number(settings[name])) this.set(name, settings[name]);
     this.showContexts();
+    return true;
   }
 
   makeDrawing() {
@@ -178,14 +182,16 @@ export class Form {
     this.changed(this.read(), how);
   }
 
-  // Mark the field that is wrong, or none; whether there was such a field.
+  // Mark the field that is wrong, or none; whether there was such a field. A link may set one that is hidden: it is shown.
   mark(setting, detail) {
-    for (const [name, { control, params, error }] of Object.entries(this.controls)) {
+    for (const [name, { control, params, error, field }] of Object.entries(this.controls)) {
       const wrong = name === setting;
       error.hidden = !wrong;
       error.textContent = wrong ? detail : "";
       for (const each of [control, params]) wrong ? each?.setAttribute("aria-invalid", "true") : each?.removeAttribute("aria-invalid");
-      if (wrong) control.closest("details")?.setAttribute("open", "");
+      if (!wrong) continue;
+      field.hidden = false;
+      control.closest("details")?.setAttribute("open", "");
     }
     return setting in this.controls;
   }
