@@ -8,7 +8,7 @@ network, and live agents with another setting than the recommended one.
 
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 from functools import partial
@@ -56,12 +56,12 @@ def combinations() -> list[Settings]:
 
 def context_combinations() -> list[Settings]:
     """The same at contexts: every attack, filter, algorithm and kind of rewards that go with them."""
-    rewards = [name for name, entry in REWARDS.entries.items() if entry.prepare is Rewards.prepare]
+    families = {name: entry for name, entry in REWARDS.entries.items() if issubclass(entry, Rewards)}
     kinds = {
         "attack": CONTEXT_ATTACKS.entries,
         "filter": PLUGINS["filter"].entries,
         "algorithm": CONTEXT_BASELINES.entries,
-        "rewards": rewards,
+        "rewards": [name for name, family in families.items() if family.prepare is Rewards.prepare],
     }
     return [AT_CONTEXTS, *({**AT_CONTEXTS, kind: name} for kind, names in kinds.items() for name in names)]
 
@@ -103,8 +103,8 @@ def compile_agent(context: int | None = None) -> None:
     """Let a live agent as recommended, at contexts of so many dimensions or without, hear a report and choose."""
     from byzmab.core.agent import Agent
 
-    chosen = {"filter": FILTER, "policy": POLICY} if context is None else {}  # at contexts it has the recommended ones
-    agent, neighbour = (Agent(2, 0, context=context, **chosen) for _ in range(2))
+    filter, policy = (FILTER, POLICY) if context is None else (CONTEXT_FILTER, CONTEXT_POLICY)
+    agent, neighbour = (Agent(2, 0, filter=filter, policy=policy, context=context) for _ in range(2))
     x = None if context is None else (1.0,) + (0.0,) * (context - 1)
     for _ in range(3):
         for one in (neighbour, agent):
@@ -113,7 +113,7 @@ def compile_agent(context: int | None = None) -> None:
     agent.select(x)
 
 
-def _completed(wanted: list[list[Task]], workers: int | None) -> Iterator[int]:
+def _completed(wanted: list[list[Task]], workers: int | None) -> Generator[int, None, None]:
     """Run tasks stage by stage; yield how many are completed whenever one is. Closed early, it cancels the others."""
     fresh = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
     at_ctrl_c = (signal.SIGINT, signal.SIG_DFL)  # workers end at once; Python would print where each of them was
