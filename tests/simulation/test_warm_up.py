@@ -1,13 +1,20 @@
-"""Everything that is built in can be compiled beforehand, and then nothing is compiled where it is played."""
+"""What is built in can be compiled beforehand, and then nothing is compiled where it is played."""
 
+import os
+import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
-from command import byzmab
+from command import BYZMAB
 
-from byzmab.attacks import ATTACKS
+from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS
 from byzmab.baselines import BASELINES
+from byzmab.baselines.contexts import CONTEXT_BASELINES
+from byzmab.cli.network import WITH_CONTEXTS
+from byzmab.core.compiler import watching_compilation
+from byzmab.core.filters import FILTERS
 from byzmab.simulation import warm_up
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.parts import PLUGINS
@@ -17,26 +24,99 @@ NAMES = {
     "attack": ATTACKS.entries,
     "algorithm": BASELINES.entries,
 }
+NAMES_AT_CONTEXTS = {
+    "attack": CONTEXT_ATTACKS.entries,
+    "filter": FILTERS.entries,
+    "algorithm": CONTEXT_BASELINES.entries,
+    "rewards": ["bernoulli", "beta", "uniform"],
+}
+
+
+def names_in(combinations, kind):
+    return {settings[kind].partition(":")[0] for settings in combinations if kind in settings}
 
 
 @pytest.mark.parametrize("kind", NAMES)
 def test_every_built_in_part_is_among_the_combinations(kind):
-    texts = [settings[kind] for settings in warm_up.combinations() if kind in settings]
-    assert {text.partition(":")[0] for text in texts} >= set(NAMES[kind])
+    assert names_in(warm_up.combinations(), kind) >= set(NAMES[kind])
+
+
+@pytest.mark.parametrize("kind", NAMES_AT_CONTEXTS)
+def test_so_is_every_part_that_goes_with_contexts(kind):
+    assert names_in(warm_up.context_combinations(), kind) == set(NAMES_AT_CONTEXTS[kind])
+
+
+def test_a_network_at_contexts_is_among_them():
+    wanted = {name: WITH_CONTEXTS[name] for name in ("attack", "filter", "policy")}
+    assert any(wanted.items() <= settings.items() for settings in warm_up.context_combinations())
 
 
 def test_every_combination_is_an_experiment_that_can_be_played():
-    for settings in warm_up.combinations():
-        if settings != warm_up.AGENT:
-            assert Experiment(**{**warm_up.SMALL, **settings}).parts
+    for settings in warm_up.combinations() + warm_up.context_combinations():
+        assert Experiment(**{**warm_up.SMALL, **settings}).parts
 
 
-def test_what_was_warmed_up_is_not_compiled_again(monkeypatch):
-    monkeypatch.setattr(warm_up, "combinations", lambda: [warm_up.FIRST, warm_up.AGENT, {"policy": "tuned"}])
+def test_every_combination_and_live_agents_are_tasks():
+    tasks = [(task.func, *task.args) for stage in warm_up.stages() for task in stage]
+    played = warm_up.combinations() + warm_up.context_combinations()
+    assert len(tasks) == len(played) + 2
+    for task in [
+        (warm_up.compile_agent,),
+        (warm_up.compile_agent, 2),
+        *((warm_up.compile_for, item) for item in played),
+    ]:
+        assert task in tasks
+
+
+def test_contexts_of_another_size_need_no_other_machine_code():
+    names = []
+    warm_up.compile_agent(2)
+    warm_up.compile_for(warm_up.AT_CONTEXTS)
+    with watching_compilation(names.append):
+        warm_up.compile_agent(3)
+        warm_up.compile_for({**warm_up.AT_CONTEXTS, "context": 5, "arms": "random:4"})
+    assert names == []
+
+
+def test_what_was_warmed_up_is_not_compiled_again(monkeypatch, tmp_path):
+    """With machine code of its own: other tests have compiled all of it."""
+    monkeypatch.setenv("BYZMAB_CACHE_DIR", str(tmp_path))
+    tasks = [[partial(warm_up.compile_for, warm_up.FIRST)], [partial(warm_up.compile_for, {"graph": "complete"})]]
+    monkeypatch.setattr(warm_up, "stages", lambda: tasks)
     seen = []
-    assert warm_up.warm_up(1, progress=lambda done, total: seen.append((done, total))) == 3
-    assert seen == [(1, 3), (2, 3), (3, 3)]
-    assert "compiling" not in byzmab("simulate", "--policy", "tuned", "--runs", 2, "--horizon", 50).stderr
+    assert warm_up.warm_up(1, progress=lambda done, total: seen.append((done, total))) == 2
+    assert seen == [(1, 2), (2, 2)]
+    assert list(tmp_path.rglob("*.nbc"))
+    played = subprocess.run([*BYZMAB, "simulate", "--runs", "2", "--horizon", "50"], capture_output=True, text=True)
+    assert played.returncode == 0
+    assert "compiling" not in played.stderr
+
+
+WARM_UP = """
+import contextlib, sys
+from byzmab.cli import main
+from byzmab.simulation import warm_up
+
+warm_up.wanted_bar = lambda progress, what: contextlib.nullcontext(lambda done, total: print(done, flush=True))
+sys.argv = ["byzmab", "warm-up", "--workers", "2"]
+main.main()
+"""
+
+
+def test_ctrl_c_ends_all_workers_and_shows_no_traceback():
+    process = subprocess.Popen(
+        [sys.executable, "-c", WARM_UP],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    for done in ("1", "2"):  # so both workers have begun
+        assert process.stdout.readline().strip() == done
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, errors = process.communicate(timeout=30)  # until no worker has stderr any more
+    assert process.returncode == 130
+    assert errors == "stopped\n"
 
 
 def test_a_simulation_imports_no_loop_that_it_does_not_play():

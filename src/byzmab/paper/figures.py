@@ -140,8 +140,9 @@ def _settings(file: TomlFile, path: Path, name: str, table: Any) -> dict[str, An
 
 def alone(experiment: Experiment) -> Experiment:
     """The non-cooperative counterpart: the same agents, arms, policy and luck, but nobody is heard."""
-    kept = ("arms", "agents", "byzantine", "policy", "rewards", "horizon", "runs", "seed", "record")
-    settings = {name: experiment.settings()[name] for name in (*kept, "context", "contexts", "ridge")}
+    world = ("arms", "agents", "byzantine", "rewards", "context", "contexts")
+    kept = (*world, "policy", "ridge", "horizon", "runs", "seed", "record")
+    settings = {name: experiment.settings()[name] for name in kept}
     return Experiment(filter="solo", attack="none", **settings)
 
 

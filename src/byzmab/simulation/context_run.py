@@ -15,7 +15,7 @@ from byzmab.core.contexts.statistics import empty_statistics, row_size
 from byzmab.engine.choose import choosing
 from byzmab.engine.draw import drawing
 from byzmab.engine.state import NetworkState
-from byzmab.simulation.context_settings import ContextParts, direction_of_constant
+from byzmab.simulation.context_settings import ContextParts, constant_of
 from byzmab.simulation.context_world import context_parts, draw_leans, draw_parameters, usual_means
 from byzmab.simulation.density import expected_edges
 from byzmab.simulation.experiment import Experiment
@@ -58,7 +58,7 @@ class ContextRun(Run):
         data = contexts.data
         state.set("pool_contexts", np.zeros((0, d)) if data is None else data.contexts)
         state.set("pool_means", np.zeros((0, arms)) if data is None else data.means)
-        state.set("constant", direction_of_constant(contexts))
+        state.set("constant", constant_of(contexts))
         state.set("ridge", [contexts.ridge])
         for name in ("contexts", "context_totals"):
             state.set(name, np.zeros((agents, d)))

@@ -73,17 +73,17 @@ def resolve_contexts(experiment: Any) -> ContextParts | None:
     )
 
 
-def constant_direction(d: int) -> Floats:
+def constant_of_drawn(d: int) -> Floats:
     """The vector whose product with every drawn context is 1."""
-    direction = np.zeros(d)
-    direction[0] = math.sqrt(2.0) if d > 1 else 1.0
-    return direction
+    constant = np.zeros(d)
+    constant[0] = math.sqrt(2.0) if d > 1 else 1.0
+    return constant
 
 
-def direction_of_constant(contexts: ContextParts) -> Floats:
+def constant_of(contexts: ContextParts) -> Floats:
     """The same for drawn contexts or data: of these the vector whose product with each is nearest to 1."""
     if contexts.data is None:
-        return constant_direction(contexts.d)
+        return constant_of_drawn(contexts.d)
     ones = np.ones(len(contexts.data.contexts))
     return np.asarray(np.linalg.lstsq(contexts.data.contexts, ones)[0], np.float64)
 
@@ -147,7 +147,7 @@ def _parameters_of(arm: Any, d: int) -> tuple[float, ...]:
     except (TypeError, ValueError):
         row = np.array([math.nan])
     if row.ndim == 0:
-        row = (row - NEUTRAL) * constant_direction(d)
+        row = (row - NEUTRAL) * constant_of_drawn(d)
     # at (1, u)/√2 the mean is ½ + (θ₁ + uᵀθ₂…)/√2, in one dimension ½ + θ
     share = math.sqrt(0.5) if d > 1 else 1.0
     fits = row.shape == (d,) and share * (abs(row[0]) + np.linalg.norm(row[1:])) <= NEUTRAL + ROUNDING

@@ -7,7 +7,7 @@ import numpy as np
 from byzmab.core import draws
 from byzmab.core.contexts.statistics import NEUTRAL
 from byzmab.core.report import Floats
-from byzmab.simulation.context_settings import ContextParts, constant_direction
+from byzmab.simulation.context_settings import ContextParts, constant_of_drawn
 from byzmab.simulation.experiment import Experiment
 
 
@@ -58,5 +58,5 @@ def usual_means(experiment: Experiment, run: int) -> Floats:
     contexts = context_parts(experiment)
     if contexts.data is not None:
         return contexts.data.means.mean(axis=0)  # type: ignore[no-any-return]
-    middle = constant_direction(contexts.d) / (2.0 if contexts.d > 1 else 1.0)
+    middle = constant_of_drawn(contexts.d) / (2.0 if contexts.d > 1 else 1.0)
     return NEUTRAL + draw_parameters(experiment, run) @ middle

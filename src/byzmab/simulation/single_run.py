@@ -1,35 +1,27 @@
 """One run of an experiment: its state set up, then advanced."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from byzmab.baselines.base import compiled_loop
 from byzmab.core import draws
 from byzmab.core.compiler import is_ours
 from byzmab.core.errors import BadInput
 from byzmab.core.forgetting import ALL, Forgetting
 from byzmab.core.report import Floats
-from byzmab.engine.believe import believing
-from byzmab.engine.choose import choosing
 from byzmab.engine.deliver import EDGES, INBOXES, LIES
 from byzmab.engine.dense import FLOAT_ROWS, INTEGER_ROWS, SPARE
-from byzmab.engine.draw import drawing
-from byzmab.engine.lie import lying
-from byzmab.engine.move import moving
-from byzmab.engine.pull import first_pulls, kinds_of, pulling
-from byzmab.engine.round import advance
+from byzmab.engine.pull import first_pulls, kinds_of
 from byzmab.engine.state import FAULTS, NetworkState
 from byzmab.engine.tell import NOT_KEPT, PER_EDGE, PER_SENDER
 from byzmab.rewards.base import Rewards
 from byzmab.simulation.density import can_be_dense, expected_edges, is_dense, is_digested
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.loops import PULL, loop_over_rounds, loops_of
 from byzmab.simulation.sizes import expected_lies, grid_of, is_always_same, rows_to_keep
 from byzmab.simulation.true_means import set_means
 
 EVER = ("pulls", "totals", "means")  # of tallies, of which all is counted even where they forget
-PULL = 4  # which of the loops is that of rewards
 LIARS_KAPPA = 1.5  # of Byzantine agents where normal ones have a list
 KEYS = {
     "reward_key": draws.REWARD,
@@ -55,28 +47,6 @@ def _uniforms(experiment: Experiment, run: int, purpose: int, count: int) -> Flo
     return draws.uniforms(draws.key_of(experiment.seed, run, purpose), count)
 
 
-def loops_of(experiment: Experiment, dense: bool) -> tuple[Any, ...]:
-    """The compiled loops of an experiment: graph, attack, filter and policy or those of a baseline, rewards, drift."""
-    parts, baseline = experiment.parts, experiment.parts.baseline
-    if baseline is None:
-        own = (
-            believing(parts.filter, dense, not dense and is_digested(experiment)),
-            choosing(parts.policy, parts.forgets),
-        )
-    else:
-        own = tuple(compiled_loop(name, getattr(baseline, name)) for name in ("decide", "update"))
-    return drawing(parts.placed), lying(parts.attack, dense), *own, pulling(parts.rewards), moving(parts.drift)
-
-
-def _loop_over_rounds(of_baseline: bool) -> Any:
-    """The compiled loop that calls the others; that of baselines is compiled where one is played."""
-    if not of_baseline:
-        return advance
-    from byzmab.engine.baseline_round import advance_baseline
-
-    return advance_baseline
-
-
 class Run:
     """One run of an experiment: `advance` it, and read its `state`."""
 
@@ -89,7 +59,7 @@ class Run:
             )
         parts, baseline = experiment.parts, experiment.parts.baseline
         self.loops = loops_of(experiment, dense)
-        self._compiled = _loop_over_rounds(baseline is not None)
+        self._compiled = loop_over_rounds(baseline is not None)
         self.state = NetworkState(**settings_of(experiment, dense))
         self._tells_tallies = baseline is None and int(self.state.record["history"]) == 1
         self._set_inputs(experiment, run)

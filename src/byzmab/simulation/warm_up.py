@@ -1,21 +1,29 @@
-"""Machine code of everything that is built in, compiled before it is wanted: on all cores, with a bar.
+"""Machine code of what is built in, compiled before it is wanted: on all cores, with a bar.
 
 A plug-in is compiled when it is first played (see `core/compiler.py`), one after the other in one process. Here the
-same is done for all of ours, in several processes. What is kept already is only loaded.
+same is done for all of ours, in several processes. What is kept already is only loaded. Left out, and compiled when
+first played, is what few need: the loops of large networks and of tallies that forget, several kinds of rewards in one
+network, and live agents with another setting than the recommended one.
 """
 
 import multiprocessing
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+import signal
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing
+from functools import partial
 from typing import Any
 
-from byzmab.attacks import ATTACKS
+from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS
 from byzmab.baselines import BASELINES
+from byzmab.baselines.contexts import CONTEXT_BASELINES
 from byzmab.core.recommended import CONTEXT_FILTER, CONTEXT_POLICY, FILTER, POLICY
+from byzmab.rewards import REWARDS, Rewards
 from byzmab.simulation.parts import PLUGINS
 from byzmab.simulation.progress import Show, wanted_bar
 
 Settings = Mapping[str, Any]
+Task = Callable[[], None]
 
 SMALL = {"byzantine": 1, "f": 1, "horizon": 20, "runs": 1}  # of every experiment that is played
 FIRST: Settings = {}  # what all others need, too
@@ -27,18 +35,35 @@ WITH = {  # parameters of what has no default for them
     "walk": "walk:0.01",
     "periodic": "periodic:30",
 }
-AGENT = {"agent": FILTER}  # stands for a live agent as recommended, which no simulation compiles
-CONTEXTS = {"context": 2, "filter": CONTEXT_FILTER, "policy": CONTEXT_POLICY, "attack": "stealth"}
+DIMENSIONS = 2  # of contexts; machine code is the same for any number of them
+AT_CONTEXTS: Settings = {  # what all others at contexts need, too
+    "context": DIMENSIONS,
+    "arms": "random:2",
+    "filter": CONTEXT_FILTER,
+    "policy": CONTEXT_POLICY,
+    "attack": "flip",
+}
 
 
 def combinations() -> list[Settings]:
     """Settings of which each compiles something else: between them every filter, policy, attack, graph, …"""
-    found: list[Settings] = [FIRST, AGENT, {"filter": FILTER, "policy": POLICY, "f": "auto", "attack": "extreme"}]
+    found: list[Settings] = [FIRST, {"filter": FILTER, "policy": POLICY, "f": "auto", "attack": "extreme"}]
     for kind, known in {**PLUGINS, "attack": ATTACKS}.items():
         found += [{kind: WITH.get(name, name)} for name in known.entries]
     found += [{"algorithm": name} for name in BASELINES.entries]
-    found += [{"filter": name, "tell": "growth:0.1"} for name in PLUGINS["filter"].entries]
-    return [*found, CONTEXTS]
+    return [*found, *({"filter": name, "tell": "growth:0.1"} for name in PLUGINS["filter"].entries)]
+
+
+def context_combinations() -> list[Settings]:
+    """The same at contexts: every attack, filter, algorithm and kind of rewards that go with them."""
+    families = {name: entry for name, entry in REWARDS.entries.items() if issubclass(entry, Rewards)}
+    kinds = {
+        "attack": CONTEXT_ATTACKS.entries,
+        "filter": PLUGINS["filter"].entries,
+        "algorithm": CONTEXT_BASELINES.entries,
+        "rewards": [name for name, family in families.items() if family.prepare is Rewards.prepare],
+    }
+    return [AT_CONTEXTS, *({**AT_CONTEXTS, kind: name} for kind, names in kinds.items() for name in names)]
 
 
 def warm_up(workers: int | None = None, progress: Show | bool | None = None) -> int:
@@ -46,37 +71,60 @@ def warm_up(workers: int | None = None, progress: Show | bool | None = None) -> 
 
     `progress` is called with how many are done, and their total; True shows a bar.
     """
-    wanted = combinations()
-    with wanted_bar(progress, "compiling") as show:
-        for done, _ in enumerate(_compiled(wanted, workers), 1):
+    wanted = stages()
+    total = sum(map(len, wanted))
+    with wanted_bar(progress, "compiling") as show, closing(_completed(wanted, workers)) as completed:
+        for done in completed:
             if show is not None:
-                show(done, len(wanted))
-    return len(wanted)
+                show(done, total)
+    return total
+
+
+def stages() -> list[list[Task]]:
+    """All there is to compile; a stage needs what the one before it has compiled, and its longest task is first."""
+    first, *others = [partial(compile_for, settings) for settings in combinations()]
+    first_at_contexts, *others_at_contexts = [partial(compile_for, settings) for settings in context_combinations()]
+    return [
+        [first, partial(compile_agent)],
+        [first_at_contexts, *others],
+        [partial(compile_agent, DIMENSIONS), *others_at_contexts],
+    ]
 
 
 def compile_for(settings: Settings) -> None:
     """Play the smallest experiment with some settings, so that what it needs is compiled and kept."""
-    from byzmab.core.agent import Agent
     from byzmab.simulation.experiment import Experiment
     from byzmab.simulation.run import play_run
 
-    if settings == AGENT:
-        agent = Agent(2, 0, filter=FILTER, policy=POLICY)
-        for _ in range(3):
-            agent.reward(agent.select(), 0.0)
-        return
     play_run(Experiment(**{**SMALL, **settings}), 0)
 
 
-def _compiled(wanted: list[Settings], workers: int | None) -> Iterator[Future[None]]:
-    """Futures as they are done: what all others need is compiled before they begin, the live agent beside it."""
+def compile_agent(context: int | None = None) -> None:
+    """Let a live agent as recommended, at contexts of so many dimensions or without, hear a report and choose."""
+    from byzmab.core.agent import Agent
+
+    filter, policy = (FILTER, POLICY) if context is None else (CONTEXT_FILTER, CONTEXT_POLICY)
+    agent, neighbour = (Agent(2, 0, filter=filter, policy=policy, context=context) for _ in range(2))
+    x = None if context is None else (1.0,) + (0.0,) * (context - 1)
+    for _ in range(3):
+        for one in (neighbour, agent):
+            one.reward(one.select(x), 0.0, x)
+        agent.hear("neighbour", neighbour.report())
+    agent.select(x)
+
+
+def _completed(wanted: list[list[Task]], workers: int | None) -> Generator[int, None, None]:
+    """Run tasks stage by stage; yield how many are completed whenever one is. Closed early, it cancels the others."""
     fresh = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
-    with ProcessPoolExecutor(workers, fresh) as pool:
+    at_ctrl_c = (signal.SIGINT, signal.SIG_DFL)  # workers end at once; Python would print where each of them was
+    done = 0
+    with ProcessPoolExecutor(workers, fresh, signal.signal, at_ctrl_c) as pool:
         try:
-            for part in ([FIRST, AGENT], [item for item in wanted if item not in (FIRST, AGENT)]):
-                for future in as_completed([pool.submit(compile_for, item) for item in part]):
+            for tasks in wanted:
+                for future in as_completed([pool.submit(task) for task in tasks]):
                     future.result()
-                    yield future
+                    done += 1
+                    yield done
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

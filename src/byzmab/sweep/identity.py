@@ -30,8 +30,8 @@ PLAYING = (
     "engine",
     "baselines",
     "contexts",
-    *(f"simulation/{name}.py" for name in ("context_run", "context_settings", "density", "experiment", "parts")),
-    *(f"simulation/{name}.py" for name in ("given_means", "single_run", "sizes", "true_means")),
+    *(f"simulation/{name}.py" for name in ("experiment", "parts", "given_means", "true_means", "sizes", "density")),
+    *(f"simulation/{name}.py" for name in ("single_run", "loops", "context_run", "context_settings", "context_world")),
 )
 ONLY_HERE = "only here"  # a key of identities that hold in this process alone
 PACKAGES = ("byzmab", "numpy", "numba", "llvmlite")

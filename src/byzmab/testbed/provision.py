@@ -18,7 +18,7 @@ from byzmab.node.certificates import Authority
 from byzmab.node.config import MOST_SECONDS, Config, Http, Links, Neighbour, Tls, check_arms, write_config
 from byzmab.node.identity import Key
 from byzmab.node.wire import MOST_ARMS
-from byzmab.simulation.context_settings import direction_of_constant
+from byzmab.simulation.context_settings import constant_of
 from byzmab.simulation.context_world import draw_leans, draw_parameters, usual_means
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.parts import RESILIENT
@@ -185,7 +185,7 @@ def plan_contexts(experiment: Experiment) -> ContextPlan | None:
         shares=experiment.shares,
         vetting=contexts.vetting,
         parameters=tuple(map(tuple, draw_parameters(experiment, 0).tolist())),
-        constant=tuple(direction_of_constant(contexts).tolist()),
+        constant=tuple(constant_of(contexts).tolist()),
         leans=tuple(map(tuple, draw_leans(experiment, 0).tolist())),
         data=None if contexts.data is None else contexts.data.source,
     )
