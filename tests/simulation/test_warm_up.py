@@ -12,9 +12,9 @@ from command import BYZMAB
 from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS
 from byzmab.baselines import BASELINES
 from byzmab.baselines.contexts import CONTEXT_BASELINES
-from byzmab.cli.network import WITH_CONTEXTS
 from byzmab.core.compiler import watching_compilation
 from byzmab.core.filters import FILTERS
+from byzmab.core.recommended import AT_CONTEXTS
 from byzmab.simulation import warm_up
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.parts import PLUGINS
@@ -47,7 +47,7 @@ def test_so_is_every_part_that_goes_with_contexts(kind):
 
 
 def test_a_network_at_contexts_is_among_them():
-    wanted = {name: WITH_CONTEXTS[name] for name in ("attack", "filter", "policy")}
+    wanted = {name: AT_CONTEXTS[name] for name in ("attack", "filter", "policy")}
     assert any(wanted.items() <= settings.items() for settings in warm_up.context_combinations())
 
 
