@@ -284,6 +284,9 @@ def choose(policy, beliefs, t, rng):
         return argmax([rng.beta(1 + w * z, 1 + w * (1 - z)) + d for z, w, d in beliefs], rng)
     if policy == "thompson-normal":
         return argmax([z + math.sqrt(0.25 / w) * rng.normal() + d for z, w, d in beliefs], rng)
+    if policy == "moss":
+        total = sum(w for _, w, _ in beliefs)
+        return argmax([z + math.sqrt(math.log(1 + total / w) / (4 * w)) + d for z, w, d in beliefs], rng)
     if policy == "kl-ucb":
         return argmax([largest_mean(z, w, log_t) + d for z, w, d in beliefs], rng)
     assert policy == "softmax"
@@ -653,7 +656,7 @@ def play(experiment, run):
         past.append(([row[:] for row in n], x, past[-1][0] if past else [row[:] for row in n]))
         if t % experiment.epoch == 0:
             sent = t - experiment.delay
-            if sent >= 0 and experiment.filter != "solo":
+            if sent >= 0 and listens(experiment):
                 counts = hear(
                     experiment,
                     run,
@@ -732,6 +735,25 @@ def audit(report, past, expected):
             return None
         after.append((n, n * x) if n > 0 else (n_past, total))
     return after
+
+
+def listens(experiment):
+    """Whether anybody is heard: `guarded` is alone where others are heard in every round, none is remembered, and two
+    standard deviations below the number to be expected there are no more than 3f."""
+    parts = experiment.parts
+    redrawn = experiment.time_varying and parts.graph.random
+    if experiment.filter == "solo":
+        return False
+    if not str(experiment.filter).startswith("guarded") or experiment.memory or parts.f <= 0:
+        return True
+    if not redrawn and not experiment.subset:
+        return True
+    for degree in parts.placed.degrees(parts.agents, parts.byzantine)[parts.byzantine :]:
+        heard = min(degree, experiment.subset or degree)
+        deviation = math.sqrt(heard * (1 - heard / (parts.agents - 1))) if redrawn else 0
+        if heard - 2 * deviation <= 3 * parts.f:
+            return False
+    return True
 
 
 def hear(experiment, run, t, sent, world, remembered, kept, tracks, liars, kappas, keys, mu, expected):

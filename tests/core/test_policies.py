@@ -29,7 +29,27 @@ def test_with_nobody_heard_ucb_is_ucb1():
         assert choose("ucb", means, pulls, time=time) == np.argmax(means + np.sqrt(2 * math.log(time) / pulls))
 
 
-@pytest.mark.parametrize("policy", ["ucb", "tuned", "greedy", "kl-ucb"])
+def test_moss_explores_by_the_share_of_the_evidence():
+    """z + √(α ln(1 + W/w) / w) + d: whatever the time, and with α after the colon."""
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        means, weights, doubts = rng.random(5), rng.integers(1, 200, 5), 0.1 * rng.random(5)
+        for text, alpha in (("moss", 0.25), ("moss:2", 2.0)):
+            index = means + np.sqrt(alpha * np.log1p(weights.sum() / weights) / weights) + doubts
+            assert choose(text, means, weights, doubts, time=int(rng.integers(10_000))) == np.argmax(index)
+
+
+def test_moss_leaves_alone_what_it_knows_better_than_ucb_does():
+    """Of an arm that holds nearly all evidence the bonus is √(α ln 2 / w), however late it is."""
+    heavy, light = 10_000.0, 100.0
+    policy = POLICIES.resolve("moss")
+    belief = Belief(np.zeros(2), np.array([heavy, light]), np.zeros(2))
+    bonus = policy.explain(belief, 10_000, np.array(policy.params), np.zeros(1, np.uint64))
+    assert bonus[0] == pytest.approx(math.sqrt(0.25 * math.log(2.01) / heavy))
+    assert bonus[1] < math.sqrt(0.25 * math.log(10_000) / light)
+
+
+@pytest.mark.parametrize("policy", ["ucb", "tuned", "greedy", "kl-ucb", "moss"])
 def test_ties_are_broken_uniformly(policy):
     """Three tied arms of four: each is chosen a third of the time, within four standard errors."""
     trials = 3000
@@ -47,7 +67,7 @@ def test_at_times_zero_and_one_the_bounds_are_greedy():
 
 def test_doubt_makes_an_arm_worth_a_look():
     assert choose("ucb", [0.5, 0.45]) == 0
-    for policy in ("ucb", "tuned", "kl-ucb"):
+    for policy in ("ucb", "tuned", "kl-ucb", "moss"):
         assert choose(policy, [0.5, 0.45], [1e6, 1e6], [0.0, 0.1]) == 1
 
 

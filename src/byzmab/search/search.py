@@ -15,6 +15,7 @@ from byzmab.search.restarts import Restarts
 from byzmab.search.space import Family, Space
 from byzmab.simulation.assumptions import CHECKS
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.listening import listens
 from byzmab.simulation.progress import wanted_bar
 from byzmab.simulation.result import Result
 from byzmab.simulation.run import check_workers, simulate
@@ -130,8 +131,7 @@ def space_of(experiment: Experiment) -> Family:
     parts = experiment.parts
     if parts.byzantine < 1:
         raise BadInput("byzantine 0 leaves nobody to attack; allowed: at least 1")
-    hears = parts.filter.hears if parts.baseline is None else getattr(parts.baseline, "hears", True)
-    if not hears:
+    if not listens(experiment):
         who = f"filter {experiment.filter!r}" if parts.baseline is None else f"algorithm {experiment.algorithm!r}"
         raise BadInput(f"{who} hears nobody, so that no attack matters; allowed: one that does")
     return Space.of(experiment) if parts.contexts is None else ContextSpace(experiment.horizon)

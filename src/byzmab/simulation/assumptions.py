@@ -11,6 +11,7 @@ from byzmab.core.liars import f_as_given, f_for
 from byzmab.core.recommended import AUTO, CONTEXT_FILTER, CONTEXT_POLICY
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.listening import expected_heard, is_redrawn, listens, remembers_others
 
 BASE_MODEL = {
     "memory": 0,
@@ -32,6 +33,10 @@ class TooFewNeighbours(UserWarning):
 
 class TooManyLiars(UserWarning):
     """Some normal agent may hear more Byzantine neighbours than f."""
+
+
+class NobodyHeard(UserWarning):
+    """The filter listens to nobody, as neighbours come and go and are not remembered."""
 
 
 class MeansClipped(UserWarning):
@@ -70,18 +75,6 @@ def too_few_neighbours(experiment: Experiment) -> str | None:
     return None
 
 
-def expected_heard(experiment: Experiment) -> Floats:
-    """How many neighbours' reports each agent has at once, to be expected or exact; remembered ones included."""
-    parts = experiment.parts
-    degrees = parts.placed.degrees(parts.agents, experiment.parts.byzantine)
-    heard = degrees if experiment.subset is None else degrees.clip(max=experiment.subset)
-    if _remembers_others(experiment):
-        # of whom one may hear, each is heard in a round with equal chance, and remembered for some
-        others = np.full_like(degrees, parts.agents - 1) if _is_redrawn(experiment) else degrees
-        heard = others * (1.0 - (1.0 - heard / np.maximum(others, 1.0)) ** (experiment.memory + 1))
-    return np.asarray(heard)
-
-
 def f_of_agents(experiment: Experiment) -> Integers:
     """How many liars each agent reckons with; with f = auto on random graphs, at the number heard to be expected."""
     return np.array([f_for(experiment.parts.f, int(count)) for count in expected_heard(experiment)], np.int64)
@@ -104,6 +97,17 @@ def too_many_liars(experiment: Experiment) -> str | None:
     return (
         f"f = {called} is too small: {_say(over, *verbs)} up to {most} Byzantine neighbours, "
         f"and no guarantee holds: {_list(over)}"
+    )
+
+
+def nobody_heard(experiment: Experiment) -> str | None:
+    """One sentence where a filter that could hear others is better off alone."""
+    parts = experiment.parts
+    if parts.baseline is not None or not parts.filter.hears or listens(experiment):
+        return None
+    return (
+        f"filter {experiment.settings()['filter']} listens to nobody here: in every round others are heard, often no "
+        f"more than 3f = {3 * parts.f}, and none is remembered; memory 50 lets agents cooperate"
     )
 
 
@@ -132,6 +136,7 @@ def filter_without_contexts(experiment: Experiment) -> str | None:
 CHECKS: dict[type[Warning], Callable[[Experiment], str | None]] = {
     TooManyLiars: too_many_liars,
     TooFewNeighbours: too_few_neighbours,
+    NobodyHeard: nobody_heard,
     MeansClipped: clipped_means,
     FilterWithoutContexts: filter_without_contexts,
 }
@@ -142,9 +147,9 @@ def most_liars(experiment: Experiment) -> Floats:
     parts, byzantine = experiment.parts, experiment.parts.byzantine
     ever = parts.placed.most_byzantine(parts.agents, byzantine).astype(float)
     at_once = ever if experiment.subset is None else ever.clip(max=experiment.subset)
-    if not _remembers_others(experiment):
+    if not remembers_others(experiment):
         return at_once
-    if _is_redrawn(experiment):
+    if is_redrawn(experiment):
         ever = np.where(ever > 0, float(byzantine), 0.0)
     return np.asarray(np.minimum(ever, at_once * (experiment.memory + 1)))
 
@@ -175,15 +180,6 @@ def outside_the_model(experiment: Experiment) -> str:
 def _uses_f(experiment: Experiment) -> bool:
     baseline = experiment.parts.baseline
     return experiment.parts.filter.trims if baseline is None else baseline.trims
-
-
-def _is_redrawn(experiment: Experiment) -> bool:
-    return experiment.time_varying and experiment.parts.graph.random
-
-
-def _remembers_others(experiment: Experiment) -> bool:
-    """Whether an agent holds reports of others than it hears in this round."""
-    return experiment.memory > 0 and (experiment.subset is not None or experiment.time_varying)
 
 
 def _normal(experiment: Experiment, chosen: NDArray[np.bool_]) -> list[int]:

@@ -17,6 +17,7 @@ from byzmab.engine.tell import NOT_KEPT, PER_EDGE, PER_SENDER
 from byzmab.rewards.base import Rewards
 from byzmab.simulation.density import can_be_dense, expected_edges, is_dense, is_digested
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.listening import is_redrawn, listens
 from byzmab.simulation.loops import PULL, loop_over_rounds, loops_of
 from byzmab.simulation.sizes import expected_lies, grid_of, is_always_same, rows_to_keep
 from byzmab.simulation.true_means import set_means
@@ -237,7 +238,7 @@ def settings_of(experiment: Experiment, dense: bool) -> dict[str, int]:
     """The whole numbers of a state that follow from an experiment."""
     parts = experiment.parts
     agents, arms, baseline = parts.agents, parts.arms, parts.baseline
-    redrawn = experiment.time_varying and parts.graph.random
+    redrawn = is_redrawn(experiment)
     always_same = is_always_same(experiment)
     kept = NOT_KEPT if not parts.tell.keeps else PER_SENDER if always_same else PER_EDGE
     # the newest report is this round's where everyone is always heard, and none is older than the run
@@ -264,7 +265,7 @@ def settings_of(experiment: Experiment, dense: bool) -> dict[str, int]:
         "subset": experiment.subset or 0,
         "time_varying": redrawn,
         "graph_is_ours": is_ours(type(parts.placed).neighbours.py_func),
-        "hears": parts.filter.hears or baseline is not None,
+        "hears": listens(experiment),
         "expects": not redrawn and experiment.subset is None,
         "kept": kept,
         "audits": parts.audits,

@@ -257,6 +257,7 @@ class Guarded(Filter):
     explain = staticmethod(explain)
     depends_on = CAPPED_COUNTS
     audits = True
+    steady = True
     bias: float = 2.0  # these three are measured, not derived
     caution: float = 2.5
     fade: float = 40.0

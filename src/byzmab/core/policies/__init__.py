@@ -4,6 +4,7 @@ from byzmab.core.plugins import Registry
 from byzmab.core.policies.base import Policy
 from byzmab.core.policies.greedy import Greedy
 from byzmab.core.policies.kl_ucb import KlUcb
+from byzmab.core.policies.moss import Moss
 from byzmab.core.policies.softmax import Softmax
 from byzmab.core.policies.thompson import Thompson
 from byzmab.core.policies.thompson_normal import ThompsonNormal
@@ -19,6 +20,7 @@ POLICIES = Registry(
         "greedy": Greedy,
         "softmax": Softmax,
         "kl-ucb": KlUcb,
+        "moss": Moss,
         "thompson": Thompson,
         "thompson-normal": ThompsonNormal,
     },

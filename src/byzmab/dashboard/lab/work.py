@@ -5,6 +5,7 @@ from byzmab.core.filters.base import EVERY_ROUND
 from byzmab.paper.figures import alone
 from byzmab.simulation.density import degrees_of, is_dense
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.listening import listens
 
 MOST_SECONDS = 240.0
 # nanoseconds, measured at 2.8 GHz
@@ -50,7 +51,7 @@ def _seconds(experiment: Experiment) -> float:
 def _listening(experiment: Experiment) -> float:
     """Nanoseconds that an agent takes for what it hears in a round."""
     parts = experiment.parts
-    if parts.baseline is None and not parts.filter.hears:
+    if not listens(experiment):
         return 0.0
     reports = float(degrees_of(parts.placed, parts.agents, experiment.parts.byzantine).mean())
     if experiment.subset is not None:

@@ -1,0 +1,58 @@
+"""A filter that needs steady neighbours is alone where they come and go and nobody is remembered."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from byzmab import Experiment, simulate
+from byzmab.core.errors import BadInput
+from byzmab.search.search import space_of
+from byzmab.simulation.assumptions import NobodyHeard
+from byzmab.simulation.listening import listens
+
+FLEETING = Experiment(
+    filter="guarded", policy="tuned", attack="extreme", graph="erdos-renyi:0.6", time_varying=True, horizon=300, runs=2
+)
+
+
+def regret(experiment):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NobodyHeard)
+        return simulate(experiment).regret_values
+
+
+def test_guarded_is_alone_where_too_few_come_and_none_is_remembered():
+    """Choice by choice as solo, so that no attack whatever brings it above being alone."""
+    np.testing.assert_array_equal(regret(FLEETING), regret(FLEETING.but(filter="solo")))
+    assert simulate(FLEETING).messages.sum() == 0
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"memory": 20},
+        {"agents": 20},  # 11.4 reports are heard, 7.1 or more in nearly every round
+        {"f": 0},
+        {"f": "auto"},  # follows the number heard, round by round
+        {"time_varying": False},
+        {"filter": "pooled"},  # as published: only what needs steady neighbours asks for them
+        {"graph": "complete", "time_varying": False, "subset": 7},
+    ],
+    ids=str,
+)
+def test_it_hears_others_everywhere_else(settings):
+    experiment = FLEETING.but(**settings)
+    assert listens(experiment)
+    assert not np.array_equal(regret(experiment), regret(experiment.but(filter="solo")))
+
+
+@pytest.mark.parametrize("settings", [{}, {"graph": "complete", "time_varying": False, "subset": 6}], ids=str)
+def test_a_warning_says_so_and_what_helps(settings):
+    with pytest.warns(NobodyHeard, match="listens to nobody here.*memory 50"):
+        simulate(FLEETING.but(**settings))
+
+
+def test_nothing_is_searched_against_who_hears_nobody():
+    with pytest.raises(BadInput, match="hears nobody"):
+        space_of(FLEETING)
