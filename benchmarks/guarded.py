@@ -3,6 +3,7 @@
 import time
 
 from byzmab import Experiment
+from byzmab.core.recommended import POLICY
 from byzmab.simulation.single_run import Run
 
 ROUNDS = 7
@@ -19,7 +20,7 @@ def seconds(experiment, run):
 
 def ratios(attack):
     """Both filters play the same runs in turn: the time of `guarded` over that of `trimmed`, sorted."""
-    trimmed = Experiment(policy="ucb:0.2", attack=attack, horizon=20_000)
+    trimmed = Experiment(policy=POLICY, attack=attack, horizon=20_000)
     guarded = trimmed.but(filter="guarded")
     for experiment in (trimmed, guarded):
         Run(experiment, 0).advance(2)
@@ -27,7 +28,7 @@ def ratios(attack):
 
 
 def main():
-    print("N=10, B=f=2, complete, 4 arms, ucb:0.2: the time of guarded over that of trimmed (at most 2)")
+    print(f"N=10, B=f=2, complete, 4 arms, {POLICY}: the time of guarded over that of trimmed (at most 2)")
     for attack in ATTACKS:
         found = ratios(attack)
         print(f"  {attack:<18} {found[ROUNDS // 2]:5.2f}  ({found[0]:.2f} to {found[-1]:.2f})", flush=True)

@@ -12,11 +12,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from byzmab import Experiment, simulate
+from byzmab.core.recommended import POLICY
 from byzmab.simulation.result import REPORT_BYTES_PER_ARM
 
 RUNS = 60
 TELLS = ("every", *(f"growth:{delta}" for delta in (0, 0.02, 0.05, 0.1, 0.2, 0.5, 1)))
-FILTERS = {"trimmed": "ucb", "pooled": "ucb", "screened": "tuned", "guarded": "ucb:0.2"}
+FILTERS = {"trimmed": "ucb", "pooled": "ucb", "screened": "tuned", "guarded": POLICY}
 NAMED = ("none", "constant", "extreme", "alie", "starve")
 FOUND = {  # the worst that attack search found at `tell every`: docs/concepts/attack-search.md
     "trimmed": "crafted:-0.414,0.473,3.131,6.961,0.217,0.0,0.592,-0.692,16.244,4,8711",

@@ -6,6 +6,7 @@ Minutes of processor time; `make bench` leaves it out.
 import warnings
 
 from byzmab import Experiment, simulate
+from byzmab.core.recommended import POLICY
 
 RUNS = 100
 ROWS = {  # liars: their attacks
@@ -19,7 +20,7 @@ ROWS = {  # liars: their attacks
 def regret(byzantine, attack, f):
     """Regret ± standard error, and how many runs have an agent that locked in: regret above 100."""
     experiment = Experiment(
-        agents=10, byzantine=byzantine, attack=attack, f=f, filter="guarded", policy="ucb:0.2", runs=RUNS, seed=7
+        agents=10, byzantine=byzantine, attack=attack, f=f, filter="guarded", policy=POLICY, runs=RUNS, seed=7
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # f below B is part of the table

@@ -32,7 +32,7 @@ def test_all_filters_are_shown_in_a_table_of_eighty_columns(tmp_path):
     sizes = ["--horizon", "100", "--runs", "3", "--trials", "4", "--search-runs", "1", "--restarts", "1"]
     printed = json.loads(byzmab("attack", "search", "--all-filters", *sizes, "--json", cwd=tmp_path).stdout)
     rows = {(row["filter"], row["policy"]): row for row in printed["worst_cases"]}
-    assert ("guarded", "ucb:0.2") in rows
+    assert ("guarded", "moss") in rows
     assert ("trimmed", "ucb") in rows
     assert all(filter != "solo" for filter, _ in rows)
     assert json.loads((tmp_path / "attack/worst-cases.json").read_text()) == printed["worst_cases"]

@@ -142,7 +142,7 @@ def test_what_neighbours_have_earned_outlasts_a_restart(tmp_path):
 
 
 def test_with_contexts_a_node_pools_if_no_filter_is_given(tmp_path):
-    assert (config_of(1, tmp_path).filter, config_of(1, tmp_path).policy) == ("guarded", "ucb:0.2")
+    assert (config_of(1, tmp_path).filter, config_of(1, tmp_path).policy) == ("guarded", "moss")
     with_contexts = config_of(1, tmp_path, context=2)
     assert (with_contexts.filter, with_contexts.policy) == ("pooled", "tuned")
     assert config_of(1, tmp_path, context=2, filter="guarded").filter == "guarded"

@@ -23,7 +23,7 @@ def written(tmp_path, text):
 
 def test_five_lines_make_a_node(tmp_path):
     config = read_config(written(tmp_path, GOOD))
-    assert (config.f, config.kappa, config.filter, config.policy) == ("auto", 1.5, "guarded", "ucb:0.2")
+    assert (config.f, config.kappa, config.filter, config.policy) == ("auto", 1.5, "guarded", "moss")
     assert config.http.host == "127.0.0.1"
     assert config.key == str(tmp_path / "alice.key") and config.data == str(tmp_path / "data")
 

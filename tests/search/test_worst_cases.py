@@ -22,7 +22,7 @@ def test_every_filter_that_hears_is_searched_against_with_its_policy_or_the_one_
     everyone = set(FILTERS.entries) - {"solo"}
     usual = contestants()
     assert {item.filter for item in usual} == everyone
-    assert {item.policy for item in usual if item.filter == "guarded"} == {"ucb:0.2"}
+    assert {item.policy for item in usual if item.filter == "guarded"} == {"moss"}
     assert {item.policy for item in usual if item.filter == "trimmed"} == {"ucb", "tuned"}
     assert {item.policy for item in usual if item.filter == "screened"} == {"tuned"}
     given = contestants("kl-ucb")

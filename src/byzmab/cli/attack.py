@@ -54,7 +54,7 @@ def search(
 
     As set, on two cores, it takes three to five minutes, and five to ten with --all-filters; the time grows with
     trials, search runs, agents and horizon. With --all-filters each is played with the policy that is given, or with
-    tuned, trimmed also with the paper's ucb, and guarded with ucb:0.2.
+    tuned, trimmed also with the paper's ucb, and guarded with moss.
     """
     from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
 

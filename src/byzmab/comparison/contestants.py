@@ -62,7 +62,7 @@ def _baseline(name: str, published: str, others: tuple[str, ...], source: str, t
 
 
 OURS_ASSUMES = "no proof"
-NARROWER = ("ucb:1", "ucb:0.5", "ucb:0.2", "ucb:0.1")  # than UCB1's width: tried with every filter, and alone
+NARROWER = ("ucb:1", "ucb:0.5", "ucb:0.2", "ucb:0.1", "moss")  # than UCB1's width: tried with every filter, and alone
 CONTESTANTS = {
     item.name: item
     for item in (

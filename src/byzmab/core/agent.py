@@ -61,7 +61,7 @@ class Agent(Decider):
     it is the largest f whose 3f + 1 neighbours there are: as many as are expected, or heard. `floor` and `cap` are the
     shares of decisions that an arm gets at least and at most: a number for every arm, or a table of some. `tally` says
     which of its own rewards it believes in and tells: "all", or for arms that change the latest, "window:2000", or old
-    ones less, "forget:0.999". We recommend the filter "guarded" with the policy "ucb:0.2" and f = "auto".
+    ones less, "forget:0.999". We recommend the filter "guarded" with the policy "moss" and f = "auto".
 
     With `context`, a number of dimensions d, rewards depend on a context x that is told before every choice: the agent
     is a `ContextAgent`, and `select(x)`, `reward(arm, value, x)` and their like are given x. Its filter and policy

@@ -5,7 +5,7 @@ from typing import Final
 AUTO: Final = "auto"  # of f: as many liars as the guarantee allows for the neighbours there are
 
 FILTER = "guarded"
-POLICY = "ucb:0.2"
+POLICY = "moss"
 CONTEXT_FILTER = "pooled"  # with contexts, where `guarded` pays for doubts that are made for means
 CONTEXT_POLICY = "tuned"
 F = AUTO

@@ -103,7 +103,7 @@ class Config(Strict):
     arms: tuple[str, ...]  # at the first start; later PUT /v1/arms changes them
     f: int | str = recommended.F  # auto: as many as the guarantee allows for the neighbours that are heard
     kappa: float = 1.5
-    filter: str = recommended.AUTO  # auto: what we recommend, guarded and ucb:0.2, or with contexts pooled and tuned
+    filter: str = recommended.AUTO  # auto: what we recommend, guarded and moss, or with contexts pooled and tuned
     policy: str = recommended.AUTO
     tally: str = ALL_REWARDS  # nothing else: to neighbours a count that falls is proof of a lie
     seed: int | None = None  # of ties; if not given, it follows from the key

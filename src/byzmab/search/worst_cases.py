@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from byzmab.attacks import ALL_ATTACKS
+from byzmab.core import recommended
 from byzmab.core.filters import FILTERS
 from byzmab.search.judge import ALONE, FOUND, Judgement, check_judged, judge, numbers
 from byzmab.search.search import Search, search_attack
@@ -15,7 +16,7 @@ TRIALS = 100  # against every filter
 RUNS = 10  # of one trial
 SEARCHING = 0.7  # about the share of the time that is spent searching, the rest is judging
 USUAL_POLICY = "tuned"
-POLICIES = {"trimmed": ("ucb", USUAL_POLICY), "guarded": ("ucb:0.2",)}  # the paper's, and the recommended ones
+POLICIES = {"trimmed": ("ucb", USUAL_POLICY), recommended.FILTER: (recommended.POLICY,)}  # the paper's, and ours
 
 Progress = Callable[[int, int, str], None]
 
