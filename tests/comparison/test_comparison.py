@@ -69,6 +69,13 @@ def test_where_an_algorithm_makes_no_sense_the_reason_is_told(comparison, tmp_pa
     assert len(json.loads(numbers.read_text())["rows"]) == len(comparison.rows)
 
 
+def test_whom_nobody_reaches_meets_no_attack(store):
+    """`guarded` is alone where neighbours come and go: there is nothing to search for."""
+    rows = compare_algorithms(contestants_of(["guarded"]), TINY._replace(networks=(CHANGING,)), store).rows
+    for row in rows:
+        assert (row.named, row.found, row.cost.messages) == (None, None, 0.0)
+
+
 def test_played_again_nothing_is_computed_and_every_digit_is_the_same(comparison, store):
     again = ResultStore(store.directory.parent)
     repeated = compare_algorithms(contestants_of(["trimmed"]), TINY, again)

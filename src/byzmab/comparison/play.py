@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from byzmab.attacks import ATTACKS
-from byzmab.comparison.contestants import ALONE, Contestant, Network, Preset, Settings, constants, experiment_of
+from byzmab.comparison.contestants import Contestant, Network, Preset, Settings, constants, experiment_of
 from byzmab.search.judge import as_told
 from byzmab.search.search import search_attack, space_of
 from byzmab.simulation.assumptions import CHECKS
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.listening import listens
 from byzmab.simulation.result import Result
 from byzmab.simulation.statistics import describe
 from byzmab.sweep.store import ResultStore
@@ -106,7 +107,7 @@ class Comparing:
         for settings in (contestant.published, *contestant.others):
             experiment = self._experiment(network, settings, seed=self.seed + TUNING, runs=self.preset.search_runs)
             if isinstance(experiment, Experiment):
-                attacks = self._attacks(experiment) if contestant.name != ALONE else []
+                attacks = self._attacks(experiment) if listens(experiment) else []
                 outcomes = [self._meet(experiment, attack) for attack in (NONE, *attacks)]
                 worst.append((max(outcome.mean for outcome, _ in outcomes), settings))
         return min(worst, key=lambda item: item[0])[1]
@@ -116,7 +117,7 @@ class Comparing:
         assert isinstance(experiment, Experiment), "it was tuned there"
         without, result = self._meet(experiment, NONE)
         row = Row(contestant, network, kind, constants(settings), "", without, cost=Cost.of(result))
-        if contestant.name == ALONE:
+        if not listens(experiment):  # no attack matters
             return row
         named = [self._meet(experiment, attack)[0] for attack in self._attacks(experiment)]
         found = self._meet(experiment, self._search(experiment))[0]
