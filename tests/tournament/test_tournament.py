@@ -8,7 +8,7 @@ from command import byzmab
 from pages import open_page
 
 from byzmab import BadInput, Experiment, ResultStore, simulate
-from byzmab.tournament.draw import write_maps
+from byzmab.tournament.draw import MOST, draw_map, shades, write_maps
 from byzmab.tournament.field import AGENTS, ATTACKS, FILTERS, GRAPHS, POLICIES, Cell, Field, read_field
 from byzmab.tournament.standings import play, score
 from byzmab.tournament.tournament_report import write_report
@@ -117,12 +117,20 @@ def test_the_report_opens_offline_and_fits(browser, standings, tmp_path, width):
 
 
 def test_cells_above_one_are_red_in_the_map_and_no_others(standings, tmp_path):
-    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+    from matplotlib.colors import to_rgb
 
-    from byzmab.tournament.draw import COLORS, MOST
-
-    shades = LinearSegmentedColormap.from_list("map", COLORS)
-    for ratio in (0.0, 0.5, 0.9, 0.99, 1.005, 1.1, 1.5, 3.0):
-        red, _, blue = to_rgb(shades(min(ratio / MOST, 1.0)))
+    for ratio in (0.0, 0.5, 0.9, 0.99, 1.0, 1.005, 1.1, 1.5, 3.0):
+        red, _, blue = to_rgb(shades()(min(ratio / MOST, 1.0)))
         assert (red > blue + 0.1) == (ratio > 1.0), ratio
     assert [path.suffix for path in write_maps(standings, tmp_path)] == [".png", ".pdf"]
+
+
+def test_what_a_search_found_is_named_in_short_below_its_columns(tmp_path):
+    """With all its parameters the name was longer than the figure, and left no room for it."""
+    found = "crafted:careful=1,best=5.642,second=4.659,others=2.946,best_count=2.391,switch=6345"
+    field = Field(SMALL.but(horizon=20, runs=2), ("pooled",), ("ucb",), (found,), ("complete",), (6,))
+    (labels,) = [
+        [text.get_text() for text in axes.get_xticklabels()]
+        for axes in draw_map(play(field, ResultStore(tmp_path)), 6).axes[:1]
+    ]
+    assert labels == ["crafted:careful=1,best=…"]

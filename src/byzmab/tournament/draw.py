@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # below 1 the darker the better, at 1 nearly white, above it red at once
 COLORS = ((0.0, "#1b4f8a"), (0.45, "#9fc3e6"), (0.5, "#f7f7f7"), (0.501, "#f4b6a6"), (1.0, "#a50f15"))
 MOST = 2.0  # ratios beyond are drawn alike
+SHADES = 2001  # so many that 1 itself, being alone, has one of its own
+LONGEST = 24  # characters of an attack's name below a column; what a search found has many parameters
 
 
 def rows_of(standings: Standings) -> list[tuple[str, str]]:
@@ -44,17 +46,27 @@ def ratios(standings: Standings, agents: int) -> Floats:
     )
 
 
+def shades() -> Any:
+    """The colours of ratios from 0 to MOST."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("help and harm", COLORS, N=SHADES)
+
+
+def short(name: str) -> str:
+    """A name that fits below a column."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
 def draw_map(standings: Standings, agents: int) -> "Figure":
     """One map: filters and policies down, graphs and attacks across, each filter's worst case framed."""
-    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
 
     rows, columns = rows_of(standings), columns_of(standings)
     figure = new_figure(max(7.0, 2.6 + 0.5 * len(columns)), 2.2 + 0.36 * len(rows))
     axes = figure.subplots()
     values = ratios(standings, agents)
-    shades = LinearSegmentedColormap.from_list("help and harm", COLORS)
-    image = axes.imshow(values, cmap=shades, vmin=0.0, vmax=MOST, aspect="auto")
+    image = axes.imshow(values, cmap=shades(), vmin=0.0, vmax=MOST, aspect="auto")
     worst = set(standings.worst(agents=agents).values())
     for y, row in enumerate(rows):
         for x, column in enumerate(columns):
@@ -66,7 +78,7 @@ def draw_map(standings: Standings, agents: int) -> "Figure":
             axes.text(x, y, text, ha="center", va="center", fontsize=5.5, color="white" if dark else "black")
             if cell in worst:
                 axes.add_patch(Rectangle((x - 0.47, y - 0.47), 0.94, 0.94, fill=False, linewidth=2.0))
-    axes.set_xticks(range(len(columns)), [attack for _, attack in columns], rotation=45, ha="right", fontsize=7)
+    axes.set_xticks(range(len(columns)), [short(attack) for _, attack in columns], rotation=45, ha="right", fontsize=7)
     axes.set_yticks(range(len(rows)), [f"{filter}, {policy}" for filter, policy in rows], fontsize=7)
     _separate(axes, standings)
     figure.colorbar(image, ax=axes, label="regret relative to solo", extend="max", fraction=0.02, pad=0.01)
