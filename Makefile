@@ -7,6 +7,9 @@ READY := .venv/.ready
 WORKERS ?= 2
 CHECKED := "outside_its_arrays or keeps_its_contract or keep_the_contract or every_policy or every_graph"
 
+# Python keeps what it made of a source file, also where the environment says no: tests start many processes
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: run reproduce test test-long quick boundscheck soak lowest pythons dist check bench docs clean chromium
 .DEFAULT_GOAL := run
 
