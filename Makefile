@@ -44,11 +44,11 @@ FAULTS ?=
 soak: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m soak --time $(SOAK) $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults $(FAULTS))
 
-# tests with larger numbers: a hundred kills, a hundred thousand broken frames, a million events, every filter × policy, a hundred runs
+# tests with larger numbers: a hundred kills, a hundred thousand broken frames, a million events, every filter × policy, a hundred runs, two thousand decisions
 test-long: $(READY)
-	BYZMAB_KILLS=100 BYZMAB_FRAMES=100000 BYZMAB_EVENTS=1000000 BYZMAB_PAIRS=all BYZMAB_RUNS=100 $(BIN)/python -m pytest \
-		tests/node/test_crash.py tests/node/test_host.py tests/node/test_backlog.py tests/parity/test_agents.py \
-		tests/simulation/test_simulate.py
+	BYZMAB_KILLS=100 BYZMAB_FRAMES=100000 BYZMAB_EVENTS=1000000 BYZMAB_PAIRS=all BYZMAB_RUNS=100 BYZMAB_HORIZON=2000 $(BIN)/python -m pytest \
+		tests/node/test_crash.py tests/node/test_host.py tests/node/test_backlog.py tests/parity \
+		tests/simulation/test_simulate.py tests/testbed/test_regret.py
 
 # the oldest dependencies that pyproject.toml allows: installed, and the tests without processes and browsers run with them
 lowest: $(READY)
