@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 # of the tests: as many as cores; with more, networks of nodes wait too long for each other
 WORKERS ?= 2
-CHECKED := "outside_its_arrays or keeps_its_contract or keep_the_contract or every_policy or every_graph"
+CHECKED := "outside_its_arrays or keeps_its_contract or keep_the_contract or every_graph"
 
 # Python keeps what it made of a source file, also where the environment says no: tests start many processes
 export PYTHONDONTWRITEBYTECODE :=
