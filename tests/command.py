@@ -107,7 +107,7 @@ def _run(arguments, cwd, environment, out, err):
     os.environ.update(environment)
     for number, name, path in ((1, "stdout", out), (2, "stderr", err)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOCTTY), number)
-        setattr(sys, name, open(number, "w", buffering=-1 if number == 1 else 1, closefd=False))  # as Python begins
+        setattr(sys, name, os.fdopen(number, "w", -1 if number == 1 else 1, closefd=False))  # as Python begins
     sys.argv = ["byzmab", *arguments]
     try:
         main()

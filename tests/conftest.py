@@ -48,6 +48,8 @@ def pytest_sessionstart(session):
     """Compile once what all workers import, each core its part: otherwise each of them compiles everything."""
     if hasattr(session.config, "workerinput") or not getattr(session.config.option, "numprocesses", None):
         return
+    if "NUMBA_BOUNDSCHECK" in os.environ:
+        return  # numba keeps no machine code that checks indices: each worker compiles what it needs anyway
     for stage in COMPILED:
         commands = [[sys.executable, "-c", f"import {modules}"] for modules in stage]
         started = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for command in commands]

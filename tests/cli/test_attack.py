@@ -48,7 +48,20 @@ def test_all_filters_are_shown_in_a_table_of_eighty_columns(tmp_path):
 
 
 def test_all_filters_are_played_with_the_policy_given_and_printed_as_written(tmp_path):
-    sizes = ["--agents", "3", "--byzantine", "1", "--horizon", "2", "--runs", "2", "--trials", "3", "--search-runs", "1"]
+    sizes = [
+        "--agents",
+        "3",
+        "--byzantine",
+        "1",
+        "--horizon",
+        "2",
+        "--runs",
+        "2",
+        "--trials",
+        "3",
+        "--search-runs",
+        "1",
+    ]
     done = byzmab("attack", "search", "--all-filters", "--policy", "greedy", *sizes, "--json", cwd=tmp_path)
     printed = json.loads(done.stdout)["worst_cases"]
     assert {row["policy"] for row in printed} == {"greedy"}
