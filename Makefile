@@ -5,7 +5,6 @@ BIN := .venv/bin
 READY := .venv/.ready
 # of the tests: as many as cores; with more, networks of nodes wait too long for each other
 WORKERS ?= 2
-CHECKED := "outside_its_arrays or keeps_its_contract or every_graph"
 
 # Python keeps what it made of a source file, also where the environment says no: tests start many processes
 export PYTHONDONTWRITEBYTECODE :=
@@ -25,18 +24,16 @@ run: $(READY)
 reproduce: $(READY)
 	$(BIN)/byzmab reproduce all --runs 200 --out out-200
 
-test: $(READY) chromium boundscheck
+test: $(READY) chromium
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 # all tests that start no process and no browser, one case in eight of those with many
 quick: $(READY)
 	$(BIN)/python -m pytest --quick --sample --numprocesses $(WORKERS) --dist worksteal
 
-# plug-ins and parity with every index checked: a function that reads or writes outside its arrays raises here. Not
-# optimized: numba keeps no such machine code, and nearly all of the time goes into compiling
+# the one test that plays plug-ins and parity with every index checked: what reads or writes outside its arrays raises there
 boundscheck: $(READY)
-	NUMBA_BOUNDSCHECK=1 NUMBA_OPT=0 $(BIN)/python -m pytest --quick --numprocesses 2 --dist worksteal -k $(CHECKED) \
-		tests/test_boundscheck.py tests/test_contracts.py tests/parity/test_naive.py
+	$(BIN)/python -m pytest -k with_every_index_checked tests/test_boundscheck.py
 
 # nodes under faults and insiders for SOAK (90s, 10m, 1h), from SEED; FAULTS=kill,freeze picks some of them
 SOAK ?= 10m
