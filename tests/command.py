@@ -1,21 +1,26 @@
 """The command line, run as its users run it: every command in a process of its own.
 
-Importing takes two seconds, so these processes are forked from one that has done it; `BYZMAB` starts one from nothing.
+Importing takes two seconds, and five with all that draws figures, so these processes are forked from one that has done it;
+`BYZMAB` starts one from nothing.
 """
 
 import atexit
 import multiprocessing
 import os
+import pty
+import select
 import subprocess
 import sys
 import tempfile
+import termios
 from pathlib import Path
 
 from byzmab.testbed import node_process
 
 BYZMAB = [sys.executable, "-m", "byzmab.cli.main"]
+os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # as the command does before it imports numba
 FORKED = multiprocessing.get_context("forkserver")
-IMPORTED = ["byzmab.search", "byzmab.tournament", "byzmab.paper", "command"]
+IMPORTED = ["byzmab.search", "byzmab.tournament", "byzmab.paper", "command", "preloaded"]
 FORKED.set_forkserver_preload([*node_process.IMPORTED, *IMPORTED])
 
 
@@ -37,12 +42,15 @@ def run_byzmab(arguments, cwd=None, environment=None, timeout=240, together=Fals
 
 
 class Forked:
-    """A command that goes on, handled as `subprocess.Popen` is; what it prints goes to the end of a file."""
+    """A command that goes on, handled as `subprocess.Popen` is.
 
-    def __init__(self, arguments, log):
-        around = str(Path.cwd()), dict(os.environ)
+    What it prints goes to the end of a file, or of two if `out` is another one for stdout.
+    """
+
+    def __init__(self, arguments, log, out=None, cwd=None, environment=None):
+        around = str(cwd or Path.cwd()), dict(environment or os.environ)
         self._process = FORKED.Process(
-            target=_run, args=(list(map(str, arguments)), *around, str(log), str(log)), daemon=True
+            target=_run, args=(list(map(str, arguments)), *around, str(out or log), str(log)), daemon=True
         )
         self._process.start()
         self.pid = self._process.pid
@@ -56,8 +64,38 @@ class Forked:
             raise subprocess.TimeoutExpired(self._process.name, timeout)
         return self._process.exitcode
 
+    def send_signal(self, number):
+        os.kill(self.pid, number)
+
     def kill(self):
         self._process.kill()
+
+
+class Terminal:
+    """A terminal of so many columns, to whose name a command may write."""
+
+    def __init__(self, columns=80):
+        self._leader, self._follower = pty.openpty()
+        termios.tcsetwinsize(self._follower, (50, columns))
+        self.name = os.ttyname(self._follower)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self._leader)
+        os.close(self._follower)
+
+    def read(self, process, until=None):
+        """What a process shows until it ends, or until it has shown some text."""
+        shown = b""
+        while True:
+            ended = process.poll() is not None
+            while select.select([self._leader], [], [], 0 if ended else 0.02)[0]:
+                shown += os.read(self._leader, 65536)
+            text = shown.decode(errors="replace").replace("\r\n", "\n")
+            if ended or (until and until in text):
+                return text
 
 
 def _run(arguments, cwd, environment, out, err):
@@ -67,8 +105,9 @@ def _run(arguments, cwd, environment, out, err):
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)
-    for number, path in ((1, out), (2, err)):
-        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
+    for number, name, path in ((1, "stdout", out), (2, "stderr", err)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOCTTY), number)
+        setattr(sys, name, os.fdopen(number, "w", -1 if number == 1 else 1, closefd=False))  # as Python begins
     sys.argv = ["byzmab", *arguments]
     try:
         main()

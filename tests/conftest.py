@@ -23,6 +23,7 @@ COMPILED = (
     ("byzmab.engine.round", "byzmab.testbed.warm, byzmab.contexts.pull"),
     ("byzmab.contexts.round", "byzmab.engine.widths, byzmab.engine.baseline_round"),
 )
+LONGEST = "with_every_index_checked"  # minutes, which another worker has for all others
 MANY_CASES, ONE_IN = 6, 8  # with --sample, a test with more cases than this plays one in so many
 
 
@@ -32,7 +33,8 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """With --sample leave out seven of eight cases of a test that has many; always the same ones."""
+    """Begin with the longest test; with --sample leave out seven of eight cases of one that has many, always the same."""
+    items.sort(key=lambda item: LONGEST not in item.nodeid)
     if not config.getoption("--sample"):
         return
     cases = {}

@@ -25,7 +25,8 @@ RUN = ("python", "console")
 MOST_NOT_RUN = 2
 WRITE = "BYZMAB_WRITE_DOCS" in os.environ
 REWRITE = "the page prints something else; BYZMAB_WRITE_DOCS=1 writes all outputs anew"
-SHELL = re.compile(r"[|&;<>$*`~]")  # what only a shell understands
+# a command, and what a shell does with its output
+OURS = re.compile(r"byzmab (?P<arguments>[^|&;<>$*`~]*?)(?P<quiet> 2>/dev/null)?(?P<rest> [|>] .*)?")
 NUMBER = re.compile(r"[-+−]?\d[\d,.]*(e[-+]?\d+)?")
 
 
@@ -35,6 +36,22 @@ def named(page):
 
 def blocks_that_run(page):
     return [block for block in BLOCK.finditer(page.read_text()) if block[2] in RUN and not block[1]]
+
+
+def run_command(command, environment):
+    """What a line prints; our commands are forked, and a shell has the rest."""
+    ours = OURS.fullmatch(command)
+    if not ours:
+        return run_shell(command, environment)
+    arguments, together = shlex.split(ours["arguments"]), not (ours["quiet"] or ours["rest"])
+    done = run_byzmab(arguments, environment=environment, together=together)
+    told = "" if together or ours["quiet"] else done.stderr
+    return told + (run_shell(f"cat{ours['rest']}", environment, done.stdout) if ours["rest"] else done.stdout)
+
+
+def run_shell(command, environment, given=None):
+    around = {"env": environment, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return subprocess.run(command, shell=True, input=given, **around).stdout
 
 
 def run_console(body):
@@ -49,13 +66,8 @@ def run_console(body):
     assert commands, f"no line of this console block is a command, as '$ byzmab list' would be:\n{body}"
     lines = []
     for command in commands:
-        if command.startswith("byzmab ") and not SHELL.search(command):
-            done = run_byzmab(shlex.split(command)[1:], environment=environment, together=True)
-        else:
-            done = subprocess.run(
-                command, shell=True, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-            )
-        lines += [f"$ {command}", *(line.rstrip() for line in done.stdout.rstrip().splitlines())]
+        printed = run_command(command, environment)
+        lines += [f"$ {command}", *(line.rstrip() for line in printed.rstrip().splitlines())]
     return "\n".join(lines) + "\n"
 
 

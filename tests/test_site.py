@@ -34,7 +34,7 @@ def page(browser, wrong):
 
 def test_search_works_from_the_disk_and_asks_nobody(site, page, wrong):
     page.goto((site / "concepts/loop.html").as_uri())
-    page.locator(".md-search__input").fill("guarded")
+    page.locator(".md-search__input").press_sequentially("guarded")  # it listens to keys, and `fill` presses none
     found = page.locator(".md-search-result__item")
     found.first.wait_for(timeout=60_000)
     assert any("Filters" in text for text in found.all_inner_texts())

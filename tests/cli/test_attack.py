@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from command import BYZMAB, byzmab
+from command import Forked, byzmab
 
 SMALL = ["--horizon", "200", "--runs", "4", "--trials", "6", "--search-runs", "2"]
 
@@ -29,15 +29,14 @@ def test_a_search_leaves_an_attack_that_simulate_accepts(tmp_path):
 
 
 def test_all_filters_are_shown_in_a_table_of_eighty_columns(tmp_path):
-    sizes = ["--horizon", "100", "--runs", "3", "--trials", "4", "--search-runs", "1", "--restarts", "1"]
-    printed = json.loads(byzmab("attack", "search", "--all-filters", *sizes, "--json", cwd=tmp_path).stdout)
-    rows = {(row["filter"], row["policy"]): row for row in printed["worst_cases"]}
+    sizes = ["--horizon", "50", "--runs", "2", "--trials", "3", "--search-runs", "1", "--restarts", "1"]
+    lines = byzmab("attack", "search", "--all-filters", *sizes, cwd=tmp_path).stdout.splitlines()
+    written = json.loads((tmp_path / "attack/worst-cases.json").read_text())
+    rows = {(row["filter"], row["policy"]): row for row in written}
     assert ("guarded", "moss") in rows
     assert ("trimmed", "ucb") in rows
     assert all(filter != "solo" for filter, _ in rows)
-    assert json.loads((tmp_path / "attack/worst-cases.json").read_text()) == printed["worst_cases"]
-    assert (tmp_path / "attack/guarded-ucb-0.2/found.py").exists()
-    lines = byzmab("attack", "search", "--all-filters", *sizes, cwd=tmp_path).stdout.splitlines()
+    assert (tmp_path / "attack/guarded-moss/found.py").exists()
     table = [line for line in lines if "crafted" not in line]
     assert max(map(len, table)) <= 80
     for (filter, policy), row in rows.items():
@@ -48,10 +47,25 @@ def test_all_filters_are_shown_in_a_table_of_eighty_columns(tmp_path):
         assert f"{filter} {policy}: {row['found']['attack']}" in lines
 
 
-def test_all_filters_are_played_with_the_policy_given(tmp_path):
-    sizes = ["--horizon", "20", "--runs", "2", "--trials", "3", "--search-runs", "1"]
+def test_all_filters_are_played_with_the_policy_given_and_printed_as_written(tmp_path):
+    sizes = [
+        "--agents",
+        "3",
+        "--byzantine",
+        "1",
+        "--horizon",
+        "2",
+        "--runs",
+        "2",
+        "--trials",
+        "3",
+        "--search-runs",
+        "1",
+    ]
     done = byzmab("attack", "search", "--all-filters", "--policy", "greedy", *sizes, "--json", cwd=tmp_path)
-    assert {row["policy"] for row in json.loads(done.stdout)["worst_cases"]} == {"greedy"}
+    printed = json.loads(done.stdout)["worst_cases"]
+    assert {row["policy"] for row in printed} == {"greedy"}
+    assert json.loads((tmp_path / "attack/worst-cases.json").read_text()) == printed
 
 
 def test_the_settings_may_come_from_a_file(tmp_path):
@@ -61,21 +75,16 @@ def test_the_settings_may_come_from_a_file(tmp_path):
 
 
 def test_control_c_leaves_the_worst_so_far(tmp_path):
-    process = subprocess.Popen(
-        [*BYZMAB, "attack", "search", "--trials", "100000", "--horizon", "300", "--search-runs", "1"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-    )
+    arguments = ["attack", "search", "--trials", "100000", "--horizon", "300", "--search-runs", "1"]
+    process = Forked(arguments, tmp_path / "err", tmp_path / "out", tmp_path)
     deadline = time.monotonic() + 100
     while len(list(tmp_path.rglob("attack/points/*/*.npz"))) < 5:
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert out == ""
+    assert process.wait(timeout=60) == 130
+    assert (tmp_path / "out").read_text() == ""
+    err = (tmp_path / "err").read_text()
     assert "Traceback" not in err
     assert "attack/found.py" in err
     assert err.splitlines()[-1] == "stopped"

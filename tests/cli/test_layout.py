@@ -2,13 +2,11 @@
 
 import json
 import os
-import pty
 import re
-import subprocess
 import sys
 
 import pytest
-from command import BYZMAB
+from command import Forked, Terminal
 
 from byzmab.cli.layout import new_table, print_table
 
@@ -21,30 +19,13 @@ CASES = {
 
 def printed(arguments, cwd, columns=80, term="dumb", notes=False):
     """What a command prints to a terminal of so many columns; with `notes` also what goes to stderr."""
-    leader, follower = pty.openpty()
-    subprocess.run(["stty", "cols", str(columns), "rows", "50"], stdin=follower, check=True)
-    environment = {
-        name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")
-    }
-    process = subprocess.Popen(
-        [*BYZMAB, *arguments],
-        stdout=follower,
-        stderr=follower if notes else subprocess.DEVNULL,
-        cwd=cwd,
-        env={**environment, "TERM": term},
-    )
-    os.close(follower)
-    text = b""
-    while True:
-        try:
-            part = os.read(leader, 65536)
-        except OSError:  # the command has ended
-            break
-        if not part:
-            break
-        text += part
-    assert process.wait() == 0
-    return text.decode().replace("\r\n", "\n")
+    around = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")}
+    with Terminal(columns) as terminal:
+        log = terminal.name if notes else os.devnull
+        process = Forked(arguments, log, terminal.name, cwd, {**around, "TERM": term})
+        text = terminal.read(process)
+        assert process.wait() == 0
+        return text
 
 
 @pytest.mark.parametrize("command", CASES)

@@ -2,15 +2,13 @@
 
 import json
 import os
-import pty
 import shlex
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
-from command import BYZMAB, byzmab
+from command import BYZMAB, Forked, Terminal, byzmab
 
 from byzmab import Result, __version__
 
@@ -245,45 +243,25 @@ def test_help_needs_no_numba():
     assert done.stdout.endswith("[]\n"), done.stdout[-300:]
 
 
-def test_control_c_stops_at_once_and_says_so():
-    process = subprocess.Popen(
-        [*BYZMAB, "simulate", "--horizon", "100000000", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    time.sleep(4)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert out == ""
-    assert err.splitlines()[-1] == "stopped"
-    assert "Traceback" not in err
+def test_control_c_stops_at_once_and_says_so(tmp_path):
+    with Terminal() as terminal:
+        process = Forked(["simulate", "--horizon", "100000000", "--json"], terminal.name, tmp_path / "out")
+        shown = terminal.read(process, until="simulating")
+        process.send_signal(signal.SIGINT)
+        shown += terminal.read(process)
+    assert process.wait() == 130
+    assert (tmp_path / "out").read_text() == ""
+    assert shown.endswith("stopped\n")
+    assert "Traceback" not in shown
 
 
 def test_a_progress_bar_is_shown_on_a_terminal_and_not_in_a_pipe():
     assert "simulating" not in byzmab("simulate", *SMALL).stderr
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [*BYZMAB, "simulate", "--runs", "20"],
-        stdout=subprocess.DEVNULL,
-        stderr=slave,
-        env={**os.environ, "TERM": "xterm"},
-    )
-    os.close(slave)
-    shown = b""
-    while True:
-        try:
-            chunk = os.read(master, 4096)
-        except OSError:
-            break
-        if not chunk:
-            break
-        shown += chunk
-    process.wait(timeout=60)
-    os.close(master)
-    assert b"simulating" in shown
-    assert b"100%" in shown
+    with Terminal() as terminal:
+        around = {**os.environ, "TERM": "xterm"}
+        shown = terminal.read(Forked(["simulate", *SMALL], terminal.name, os.devnull, environment=around))
+    assert "simulating" in shown
+    assert "100%" in shown
 
 
 CAUGHT_HALF_MADE = """

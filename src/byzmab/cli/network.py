@@ -3,8 +3,9 @@
 import signal
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -126,14 +127,14 @@ def network(
         playing = Traffic(nodes, traffic)
         watch = Watch(nodes, playing, EXPEL_AFTER if equivocators == LATER else None)
         note(f"starting {len(nodes.members)} nodes in {directory} …")
-        with nodes:
+        with nodes, _asked_to_stop() as asked:
             for member in nodes.members:
                 note(f"{member.name}: {member.url}{'  lies' if member.lies else ''}")
             port = page_port if page_port is not None else base_port or 0
             with serve_in_background(make_overview(watch), port) as address, playing:
                 note(f"watch it at {address}")
                 watch.begin()
-                _watch(playing, duration)
+                _watch(playing, duration, asked)
                 watch.end()
             summary = playing.summary()
     if json:
@@ -152,8 +153,23 @@ def _directory(wanted: Path | None) -> "Iterator[Path]":
         yield Path(directory)
 
 
-def _watch(playing: "Traffic", duration: float | None) -> None:
-    """Show a live table on a terminal, until the duration is over or Ctrl-C."""
+@contextmanager
+def _asked_to_stop() -> "Iterator[SimpleQueue[int]]":
+    """Keep Ctrl-C and SIGTERM until somebody looks: raised between two statements, they would leave out the summary."""
+    asked: SimpleQueue[int] = SimpleQueue()  # whose put may be called by a signal in the middle of its get
+    before = {
+        number: signal.signal(number, lambda number, frame: asked.put(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _watch(playing: "Traffic", duration: float | None, asked: "SimpleQueue[int]") -> None:
+    """Show a live table on a terminal, until the duration is over or somebody asked to stop."""
     from rich.console import Console
     from rich.live import Live
 
@@ -162,11 +178,13 @@ def _watch(playing: "Traffic", duration: float | None) -> None:
 
     console = Console(stderr=True)
     end = float("inf") if duration is None else time.monotonic() + duration
-    try:
-        with Live(console=console, auto_refresh=False, transient=True) as live:
-            while (left := end - time.monotonic()) > 0:
-                time.sleep(min(REFRESH, left))
-                if console.is_terminal:
-                    live.update(network_table(playing.summary()), refresh=True)
-    except KeyboardInterrupt:
-        note("stopping …")
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        while (left := end - time.monotonic()) > 0:
+            with suppress(Empty):
+                asked.get(timeout=min(REFRESH, left))
+                break
+            if console.is_terminal:
+                live.update(network_table(playing.summary()), refresh=True)
+        else:
+            return
+    note("stopping …")
