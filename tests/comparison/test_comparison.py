@@ -71,9 +71,11 @@ def test_where_an_algorithm_makes_no_sense_the_reason_is_told(comparison, tmp_pa
 
 def test_whom_nobody_reaches_meets_no_attack(store):
     """`guarded` is alone where neighbours come and go: there is nothing to search for."""
-    rows = compare_algorithms(contestants_of(["guarded"]), TINY._replace(networks=(CHANGING,)), store).rows
-    for row in rows:
+    comparison = compare_algorithms(contestants_of(["guarded"]), TINY._replace(networks=(CHANGING,)), store)
+    for row in comparison.rows:
         assert (row.named, row.found, row.cost.messages) == (None, None, 0.0)
+    (axes,) = draw_comparison(comparison).axes  # on a logarithmic scale of messages there is no place for none
+    assert [text.get_text() for text in axes.texts] == ["guarded is alone"]
 
 
 def test_played_again_nothing_is_computed_and_every_digit_is_the_same(comparison, store):

@@ -66,8 +66,11 @@ def _draw_panel(axes: "Axes", rows: list[Row], title: str) -> None:
     points = []
     for row in rows:
         assert row.worst is not None and row.without is not None and row.cost is not None
-        if row.contestant.name == ALONE:
+        if row.cost.messages == 0.0:  # nobody is heard
             axes.axhline(row.without.mean, color=ALONE_STYLE[0], linestyle=ALONE_STYLE[1], linewidth=1.5)
+            if row.contestant.name != ALONE:
+                label = f"{row.contestant.name} is alone"
+                axes.text(0.02, row.without.mean, label, fontsize=7, va="bottom", transform=axes.get_yaxis_transform())
         else:
             points.append(Point(row.cost.messages, row.without.mean, row.worst.mean, row.contestant.name))
     axes.set_xscale("log")
