@@ -70,7 +70,7 @@ def _draw_panel(axes: "Axes", rows: list[Row], title: str) -> None:
             axes.axhline(row.without.mean, color=ALONE_STYLE[0], linestyle=ALONE_STYLE[1], linewidth=1.5)
             if row.contestant.name != ALONE:
                 label = f"{row.contestant.name} is alone"
-                axes.text(0.02, row.without.mean, label, fontsize=7, va="bottom", transform=axes.get_yaxis_transform())
+                axes.text(0.35, row.without.mean, label, fontsize=7, va="bottom", transform=axes.get_yaxis_transform())
         else:
             points.append(Point(row.cost.messages, row.without.mean, row.worst.mean, row.contestant.name))
     axes.set_xscale("log")
