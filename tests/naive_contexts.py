@@ -125,7 +125,7 @@ def caps(own, told, f):
     limit = 2 * np.trace(own.G @ own.inverse)
     if len(told) > f:
         limit = max(limit, sorted(information)[-1 - f])
-    return [1.0 if T <= limit else limit / T for T in information]
+    return [min(1.0, limit / max(T, 1e-300)) for T in information]
 
 
 def pairs(shares, own, heard, rho, x, ridge, f):

@@ -33,7 +33,7 @@ from byzmab.core.contexts.shares import (
     projections,
 )
 from byzmab.core.contexts.statistics import empty_statistics, gram_of, hear, moment_of, observe, row_size, theta_of
-from byzmab.core.contexts.trial import LEAST_LEAD, LEAD
+from byzmab.core.contexts.trial import LEAD, LEAST_LEAD
 from byzmab.core.filters import FILTERS
 from byzmab.core.policies import POLICIES
 

@@ -20,7 +20,7 @@ from byzmab.core.contexts.shares import (
     projections,
 )
 from byzmab.core.contexts.statistics import NEUTRAL, inverse_of, theta_of
-from byzmab.core.contexts.trial import LEAST_LEAD, HEARD, LEAD
+from byzmab.core.contexts.trial import HEARD, LEAD, LEAST_LEAD
 from byzmab.core.draws import fold
 from byzmab.core.filters.trimmed import believe  # `specialize` puts the filter's own in its place
 from byzmab.core.report import Belief, Floats, Heard, Words

@@ -12,7 +12,7 @@ from byzmab.core.contexts.fates import fates_at
 from byzmab.core.contexts.pairs import pairs_of
 from byzmab.core.contexts.reports import ContextReport, checked_context_report, row_of
 from byzmab.core.contexts.statistics import NEUTRAL, empty_statistics
-from byzmab.core.contexts.trial import LEAST_LEAD, LEAD, judge
+from byzmab.core.contexts.trial import LEAD, LEAST_LEAD, judge
 from byzmab.core.decide import UNSOUND
 from byzmab.core.decider import Decider
 from byzmab.core.errors import BadInput

@@ -8,7 +8,7 @@ from byzmab.core.contexts.comparing import CAPS, WEIGHTS, vet
 from byzmab.core.contexts.fates import fates_at
 from byzmab.core.contexts.pairs import Pairs, pairs_of
 from byzmab.core.contexts.statistics import theta_of
-from byzmab.core.contexts.trial import LEAST_LEAD, LEAD
+from byzmab.core.contexts.trial import LEAD, LEAST_LEAD
 from byzmab.core.draws import fold
 from byzmab.core.filters.fates import Fate
 from byzmab.core.liars import f_for
