@@ -296,13 +296,19 @@ class ContextLiars:
             errors = -p["best"] if k == best else p["others"]
             if self.t < p["switch"] and not met:
                 errors = p["spared"] if k == best else -p["spared"]
-            theta = [arm.theta, self.honest[k], self.thetas[k]][int(p["centre"])]
+            theta = [arm.theta, self.honest[k], self.thetas[k], self.joint(k)][int(p["centre"])]
             theta = theta + errors * 0.5 * arm.inverse @ x / math.sqrt(x @ arm.inverse @ x)
             made_up = arm.n * np.outer(x, x) if p["knows"] else arm.n / len(x) * np.eye(len(x))
             n, (G, b) = self.told(arm, made_up if p["inflates"] else arm.G, theta)
             G, b = (np.array(numbers) * p["size"] for numbers in (G, b))
             lies.append((n * p["size"], (tuple(map(tuple, G.tolist())), tuple(b.tolist()))))
         return lies
+
+    def joint(self, k):
+        """θ of an arm, of all that normal agents saw."""
+        normal = [self.arms[j][k] for j in range(self.B, self.N)]
+        A = self.experiment.ridge * np.eye(len(normal[0].b)) + sum(arm.G for arm in normal)
+        return np.linalg.solve(A, sum(arm.b for arm in normal))
 
     def aim(self, i, knows=None):
         knows = self.name.endswith("-at") if knows is None else knows

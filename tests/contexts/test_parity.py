@@ -58,6 +58,7 @@ def test_every_attack_is_met_as_transcribed(attack):
         "best=3,others=2,share=0.5,spared=1,switch=20,centre=0",
         "knows=1,centre=2,size=0.5",
         "knows=1,inflates=1,size=3",
+        "knows=1,centre=3,best=4",
         "inflates=1,centre=0,size=0",
     ],
 )
