@@ -95,7 +95,7 @@ def test_every_setting_is_played_as_transcribed(settings):
 
 def test_whoever_was_led_astray_goes_on_alone_as_transcribed():
     """Where no liars are expected, nobody is left out; so what is heard is soon worth less than oneself."""
-    leads = assert_same_choices(SMALL.but(f=0, attack="extreme-at"))
+    leads = assert_same_choices(SMALL.but(f=0, attack="large"))
     assert max(leads[SMALL.byzantine :]) < -1
 
 
