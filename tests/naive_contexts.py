@@ -119,14 +119,22 @@ def centre(own, heard, rho, f):
     return theta, omega, A
 
 
-def pairs(shares, own, heard, x, ridge, f):
+def caps(own, told, f):
+    """ρ of every report on an arm: at most twice one's own information, or the (f+1)-th largest of those told."""
+    information = [np.trace(arm.G @ own.inverse) for arm in told]
+    limit = 2 * np.trace(own.G @ own.inverse)
+    if len(told) > f:
+        limit = max(limit, sorted(information)[-1 - f])
+    return [min(1.0, limit / max(T, 1e-300)) for T in information]
+
+
+def pairs(shares, own, heard, rho, x, ridge, f):
     """One's own pair, those of the others, and the prior (pulls, pulls · mean)."""
     if shares == "projection":
         prior = ridge / (x @ x)
         n, y = projected(own, x, ridge)
         others = [pair for pair in (projected(arm, x, ridge) for arm in heard) if pair[0] > 0]
         return (max(n, 1e-9), y), others, (prior, prior * Z0)
-    rho = [min(1.0, 2 * np.trace(own.G @ own.inverse) / np.trace(arm.G @ own.inverse)) for arm in heard]
     theta, omega, A = centre(own, heard, rho, f)
     base = Z0 + x @ theta
     v = np.linalg.solve(A, x)
@@ -149,8 +157,12 @@ def belief(experiment, own, heard, x, f, kappa, t, expected):
     out = vetted(own, heard, f, t) if experiment.vetting else []
     beliefs = []
     for k, mine in enumerate(own):
-        told = [arms[k] for j, arms in heard.items() if j not in out and arms[k].n > 0]
-        (n, y), others, (prior, prior_total) = pairs(experiment.shares, mine, told, x, experiment.ridge, f - len(out))
+        rho = dict(zip(heard, caps(mine, [arms[k] for arms in heard.values()], f), strict=True))  # all, vetted or not
+        kept = [j for j, arms in heard.items() if j not in out and arms[k].n > 0]
+        told, rho = [heard[j][k] for j in kept], [rho[j] for j in kept]
+        (n, y), others, (prior, prior_total) = pairs(
+            experiment.shares, mine, told, rho, x, experiment.ridge, f - len(out)
+        )
         left = f - len(out)
         if experiment.filter in COUNT_SILENCE and expected:
             silent = len(heard) - len(out) - len(others)
@@ -284,13 +296,19 @@ class ContextLiars:
             errors = -p["best"] if k == best else p["others"]
             if self.t < p["switch"] and not met:
                 errors = p["spared"] if k == best else -p["spared"]
-            theta = [arm.theta, self.honest[k], self.thetas[k]][int(p["centre"])]
+            theta = [arm.theta, self.honest[k], self.thetas[k], self.joint(k)][int(p["centre"])]
             theta = theta + errors * 0.5 * arm.inverse @ x / math.sqrt(x @ arm.inverse @ x)
             made_up = arm.n * np.outer(x, x) if p["knows"] else arm.n / len(x) * np.eye(len(x))
             n, (G, b) = self.told(arm, made_up if p["inflates"] else arm.G, theta)
             G, b = (np.array(numbers) * p["size"] for numbers in (G, b))
             lies.append((n * p["size"], (tuple(map(tuple, G.tolist())), tuple(b.tolist()))))
         return lies
+
+    def joint(self, k):
+        """θ of an arm, of all that normal agents saw."""
+        normal = [self.arms[j][k] for j in range(self.B, self.N)]
+        A = self.experiment.ridge * np.eye(len(normal[0].b)) + sum(arm.G for arm in normal)
+        return np.linalg.solve(A, sum(arm.b for arm in normal))
 
     def aim(self, i, knows=None):
         knows = self.name.endswith("-at") if knows is None else knows
@@ -398,7 +416,7 @@ def play(experiment, run):
             if experiment.algorithm == "resilient":
                 told_to_i = belief(experiment, own, heard, now[i], liars_of_i, kappas[i], t, expected)
                 by_itself = alone(own, now[i])
-                beliefs = by_itself if experiment.vetting and leads[i] < 1 else told_to_i
+                beliefs = by_itself if experiment.vetting and leads[i] < -1 else told_to_i
                 forecasts.append((by_itself, told_to_i))
             else:
                 beliefs = combined(experiment.algorithm, own, heard, now[i], liars_of_i)

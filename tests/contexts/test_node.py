@@ -130,7 +130,7 @@ def test_events_and_statistics_outlast_a_restart(tmp_path):
 
 
 def test_what_neighbours_have_earned_outlasts_a_restart(tmp_path):
-    settings, rng = config(1, tmp_path, [neighbour_of(2)]), np.random.default_rng(3)
+    settings, rng = config(1, tmp_path, [neighbour_of(2)], filter="pooled", f=0), np.random.default_rng(3)
     host = host_of(settings, 1)
     host.agent.hear("agent-2", told(rng, 40))
     learn(host, rng, 20)

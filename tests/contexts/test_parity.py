@@ -42,6 +42,7 @@ def assert_same_choices(experiment):
     assert [int(run.state.record[name]) for name in ("messages", "arms_told")] == told
     if experiment.algorithm == "resilient":  # what was heard is the same too, whether or not it was followed
         assert run.state["trial"][:, 0] == pytest.approx(leads, abs=1e-9)
+    return leads
 
 
 @pytest.mark.parametrize("attack", CONTEXT_ATTACKS.entries)
@@ -57,6 +58,7 @@ def test_every_attack_is_met_as_transcribed(attack):
         "best=3,others=2,share=0.5,spared=1,switch=20,centre=0",
         "knows=1,centre=2,size=0.5",
         "knows=1,inflates=1,size=3",
+        "knows=1,centre=3,best=4",
         "inflates=1,centre=0,size=0",
     ],
 )
@@ -89,6 +91,12 @@ def test_every_baseline_plays_as_transcribed(algorithm):
 def test_every_setting_is_played_as_transcribed(settings):
     for attack in ("stealth", "starve"):
         assert_same_choices(SMALL.but(**{"attack": attack, **settings}))
+
+
+def test_whoever_was_led_astray_goes_on_alone_as_transcribed():
+    """Where no liars are expected, nobody is left out; so what is heard is soon worth less than oneself."""
+    leads = assert_same_choices(SMALL.but(f=0, attack="large"))
+    assert max(leads[SMALL.byzantine :]) < -1
 
 
 @pytest.mark.parametrize("filter", ["guarded", "trimmed", "solo"])

@@ -28,7 +28,7 @@ SMALL = Experiment(
 
 @pytest.fixture(scope="module")
 def found():
-    return search_attack(SMALL, 32, 2)
+    return search_attack(SMALL, 40, 2)
 
 
 def test_blind_alie_is_a_member_of_the_family():
@@ -52,7 +52,7 @@ def test_every_corner_of_the_space_is_an_attack_that_can_be_written_down():
 
 
 def test_what_is_found_is_the_worst_that_was_tried_and_is_judged_beside_all_attacks(found, tmp_path):
-    assert len(found.trials) == 32
+    assert len(found.trials) == 40
     assert found.best.regret == max(trial.regret for trial in found.trials) >= found.known["blind-alie"]
     judgement = judge(found)
     assert {*judgement.results} == {"found", "solo", *CONTEXT_ATTACKS.entries} - {"crafted-at"}
@@ -70,7 +70,7 @@ def test_baselines_with_contexts_can_be_searched_against():
         search_attack(trimmed.but(algorithm="lin-ucb"), 6, 1)
 
 
-@pytest.mark.parametrize("text", ["size=-1", "share=2", "centre=3", "knows=2", "best=inf", "switch=-1", "inflates=5"])
+@pytest.mark.parametrize("text", ["size=-1", "share=2", "centre=4", "knows=2", "best=inf", "switch=-1", "inflates=5"])
 def test_parameters_that_make_no_sense_are_refused(text):
     with pytest.raises(BadInput, match="not understood"):
         CraftedAt.from_text(text)

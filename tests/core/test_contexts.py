@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from byzmab import BadInput
 from byzmab.core.contexts.believe import scratch_shapes
 from byzmab.core.contexts.centre import write_centre
-from byzmab.core.contexts.comparing import CAPS, compare
+from byzmab.core.contexts.comparing import CAPS, TERMS, compare
 from byzmab.core.contexts.decide import context_decision
 from byzmab.core.contexts.linear import solve
 from byzmab.core.contexts.reports import (
@@ -33,7 +33,7 @@ from byzmab.core.contexts.shares import (
     projections,
 )
 from byzmab.core.contexts.statistics import empty_statistics, gram_of, hear, moment_of, observe, row_size, theta_of
-from byzmab.core.contexts.trial import EARNED, LEAD
+from byzmab.core.contexts.trial import LEAD, LEAST_LEAD
 from byzmab.core.filters import FILTERS
 from byzmab.core.policies import POLICIES
 
@@ -56,7 +56,7 @@ def statistics(rng, pulls, d=D, arms=ARMS):
     return own, pulled
 
 
-def decided(own, others, x, shares, f=0, filter="pooled", vetting=False, time=50, lead=EARNED):
+def decided(own, others, x, shares, f=0, filter="pooled", vetting=False, time=50, lead=LEAST_LEAD):
     """The belief of one agent, 3 × arms."""
     told, arms, d = np.array(others), own.shape[0], x.size
     capacity = max(1, len(others))
@@ -197,8 +197,8 @@ def test_shares_add_up_to_the_joint_answer(shares):
     rng = np.random.default_rng(6)
     owns = [statistics(rng, pulls, arms=1)[0] for pulls in (10, 9, 400)]
     own, told, rows, x, v = owns[0][0], np.array(owns[1:]), np.arange(2, dtype=np.uint64), context(rng), np.empty(D)
-    terms, out, left_out, factor = np.zeros((3, 2)), np.zeros((3, 2)), np.zeros(2), np.empty(D * D)
-    compare(own, told, rows, 0, D, terms)
+    terms, out, left_out, factor = np.zeros((TERMS, 2)), np.zeros((3, 2)), np.zeros(2), np.empty(D * D)
+    compare(own, told, rows, 0, D, 1, terms)
     centre, weights = rng.normal(size=D), terms[CAPS]
     assert terms[CAPS, 0] == 1.0 > terms[CAPS, 1]  # the one with 400 pulls counts for twice oneself
     assert factorize_jointly(own, told, rows, 0, D, RIDGE, terms[CAPS], left_out, factor)
@@ -217,14 +217,37 @@ def test_shares_add_up_to_the_joint_answer(shares):
     assert total / weight == pytest.approx(0.5 + x @ np.linalg.solve(A, b))
 
 
+def caps_of(own, others, f):
+    """ρ of some agents' reports on one arm."""
+    told, terms = np.array(others), np.zeros((TERMS, len(others)))
+    compare(own[0], told, np.arange(len(others), dtype=np.uint64), 0, D, f, terms)
+    return terms[CAPS]
+
+
+def test_neighbours_who_saw_other_contexts_count_in_full_unless_they_claim_more_than_honest_ones_do():
+    """One's own contexts are all alike; of four others, who saw all kinds, the last multiplies what it tells."""
+    rng = np.random.default_rng(9)
+    own, x, lies = empty_statistics(1, D, RIDGE), context(rng), 1000.0
+    for _ in range(40):
+        observe(own[0], x, 0.5, RIDGE)
+    others = [statistics(rng, 40, arms=1)[0] for _ in range(4)]
+    assert (caps_of(own, others, f=1) > 0.9).all()
+    others[-1] = lies * others[-1]
+    hear(others[-1][0], D, RIDGE)
+    caps = caps_of(own, others, f=1)
+    assert sorted(caps)[1:] == [1.0, 1.0, 1.0]
+    assert caps[-1] < 2.0 / lies
+    assert (caps_of(own, others, f=0) == 1.0).all()  # where no liars are expected, nobody is cut down
+
+
 def centre_of(owns, f, lie=0.0):
     """The centre and the weights of the first of some agents; to b of the last one a lie is added."""
     own, told = owns[0][0], np.array(owns[1:])
     told[-1, 0, 1 : 1 + D] += lie
     hear(told[-1, 0], D, RIDGE)
     count = len(told)
-    terms, weights, left_out, rows = np.zeros((3, count)), np.zeros(count), np.zeros(count), np.arange(count)
-    compare(own, told, rows.astype(np.uint64), 0, D, terms)
+    terms, weights, left_out, rows = np.zeros((TERMS, count)), np.zeros(count), np.zeros(count), np.arange(count)
+    compare(own, told, rows.astype(np.uint64), 0, D, f, terms)
     factor, centre = np.empty(D * D), np.empty(D)
     args = own, told, rows.astype(np.uint64), 0, RIDGE, f, terms[CAPS], left_out, weights, factor, centre
     write_centre(*args)
@@ -321,7 +344,7 @@ def test_vetting_leaves_out_parameters_that_contradict_ones_own_data():
     _, fooled = decided(owns[0], [*owns[1:], *liars], x, "equal", f=0, vetting=False)
     assert vetted == pytest.approx(without_them)
     _, alone = decided(owns[0], [], x, "equal")
-    _, untried = decided(owns[0], [*owns[1:], *liars], x, "equal", f=2, vetting=True, lead=0.99)
+    _, untried = decided(owns[0], [*owns[1:], *liars], x, "equal", f=2, vetting=True, lead=LEAST_LEAD - 0.01)
     assert untried == pytest.approx(alone)
     assert fooled[0, 0] < vetted[0, 0] - 0.1
 

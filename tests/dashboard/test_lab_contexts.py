@@ -19,7 +19,7 @@ from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS
 from byzmab.baselines.contexts import CONTEXT_BASELINES
 from byzmab.core.contexts.comparing import WEIGHTS
 from byzmab.core.contexts.statistics import inverse_of, theta_of
-from byzmab.core.contexts.trial import EARNED
+from byzmab.core.contexts.trial import LEAST_LEAD
 from byzmab.core.filters.fates import Fate
 from byzmab.dashboard.lab.context_round_view import heard_by, play_round_at
 from byzmab.dashboard.lab.desk import menu
@@ -84,7 +84,7 @@ def test_the_belief_shown_follows_from_the_pairs_shown(filter, shares, vetting):
             row = view.own[agent, arm]
             by_itself = 0.5 + float(x @ theta_of(row, 3)), 1.0 / float(x @ inverse_of(row, 3).reshape(3, 3) @ x)
             shown = float(view.belief.estimates[agent, arm]), float(view.belief.weights[agent, arm])
-            if vetting and view.leads[agent] < EARNED:
+            if vetting and view.leads[agent] < LEAST_LEAD:
                 assert shown == pytest.approx(by_itself)
                 assert {*heard.fates[arm]} <= {Fate.UNUSED, Fate.IMPLAUSIBLE, Fate.SILENT}
                 continue

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
-from byzmab.attacks.contexts.crafted_at import MEAN, OWN, TRUE, CraftedAt
+from byzmab.attacks.contexts.crafted_at import JOINT, MEAN, OWN, TRUE, CraftedAt
 from byzmab.search.space import LOUD, MOST_ERRORS, NEVER, SILENT, Point, times_of
 
 COORDINATES = {
@@ -50,7 +50,7 @@ class ContextSpace:
     @property
     def starts(self) -> tuple[ContextStart, ...]:
         """All starts: a shift that is small, and one that is large, in every branch; that with a name first."""
-        branches = [ContextBranch(*choice) for choice in product((0, 1), (OWN, MEAN, TRUE), (0, 1))]
+        branches = [ContextBranch(*choice) for choice in product((0, 1), (OWN, MEAN, TRUE, JOINT), (0, 1))]
         others = [_start(branch, errors) for branch in branches for errors in (1.5, 4.0)]
         named = list(self.known.values())
         return (*named, *(start for start in others if start not in named))
@@ -70,7 +70,8 @@ def _start(branch: ContextBranch, errors: float = 1.5) -> ContextStart:
 def in_words_at(attack: CraftedAt, horizon: int) -> list[str]:
     """One sentence for each thing that an attack at contexts does."""
     where = "its context in this round" if attack.knows else "the mean of its contexts"
-    whose = {OWN: "the receiver's own", MEAN: "the normal agents' mean", TRUE: "the true"}[attack.centre]
+    centres = {OWN: "the receiver's own", MEAN: "the normal agents' mean", TRUE: "the true"}
+    whose = {**centres, JOINT: "the normal agents' joint"}[attack.centre]
     if attack.size == 0.0:
         return ["It is silent."]
     gram = ", with a made-up Gram matrix" if attack.inflates else ""

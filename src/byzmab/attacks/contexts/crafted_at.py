@@ -1,8 +1,10 @@
 """Crafted at contexts: a family of attacks with parameters, in which `byzmab attack search` looks for the worst.
 
 A lie on an arm is a centre, moved along A⁻¹x by a number of the receiver's standard errors at x: down on the arm that
-is best there, up on the others. The centre is the receiver's own θ, the mean of the normal agents' or the true one, and
-x the mean of the receiver's contexts, or its context in this round, which no real liar knows. `blind-alie` is a member.
+is best there, up on the others. The centre is the receiver's own θ, the mean of the normal agents', the true one, or
+that of all normal agents together, near which is the point that receivers measure reports from
+(core/contexts/centre.py). And x is the mean of the receiver's contexts, or its context in this round, which no real
+liar knows. `blind-alie` is a member.
 """
 
 import math
@@ -12,15 +14,15 @@ import numpy as np
 
 from byzmab.attacks.contexts.base import ContextAttack
 from byzmab.attacks.contexts.stealth import make_up_gram
-from byzmab.attacks.contexts.world import ContextWorld, aim_at, set_moment, tell_theta, write_honest_means
+from byzmab.attacks.contexts.world import ContextWorld, aim_at, honest_mean, set_moment, tell_theta
 from byzmab.core.compiler import compiled, compiled_noinline
-from byzmab.core.contexts.linear import dot, multiply
+from byzmab.core.contexts.linear import dot, factorize, multiply, solve
 from byzmab.core.contexts.statistics import gram_of, inverse_of, moment_of, theta_of
 from byzmab.core.report import Floats, Words
 
 SIGMA = 0.5  # the largest standard deviation of rewards in [0, 1]
 ROUNDING = 1e-9  # so that a share of 1/3 meets every third receiver in spite of rounding
-OWN, MEAN, TRUE = range(3)  # centres
+OWN, MEAN, TRUE, JOINT = range(4)  # centres
 BEST, OTHERS, SIZE, SHARE, SPARED, SWITCH, KNOWS, CENTRE, INFLATES = range(9)  # where the parameters are
 
 
@@ -32,11 +34,36 @@ def is_struck(time: int, receiver: int, params: Floats) -> bool:
 
 
 @compiled_noinline
-def write_centre(world: ContextWorld, receiver: int, arm: int, centre: float, mean: Floats, out: Floats) -> None:
-    """Write the θ from which a lie is measured; `mean` is that of the normal agents."""
+def joint_estimate(world: ContextWorld, arm: int, out: Floats) -> None:
+    """Write θ of an arm as all normal agents together would have it: by ridge regression on all that they saw."""
+    d = out.size
+    matrix, right = np.zeros(d * d), np.zeros(d)
+    for a in range(d):
+        matrix[a * d + a] = world.ridge
+    for agent in range(world.byzantine, world.statistics.shape[0]):
+        row = world.statistics[agent, arm]
+        matrix += gram_of(row, d)
+        right += moment_of(row, d)
+    factorize(matrix, d)
+    solve(matrix, right, out)
+
+
+@compiled
+def start_round_at(world: ContextWorld, params: Floats, scratch: Floats, rng: Words) -> None:
+    """Write down what the normal agents hold of every arm, arms × d: their mean θ, or that of all together."""
+    for arm in range(scratch.shape[0]):
+        if params[CENTRE] == JOINT:
+            joint_estimate(world, arm, scratch[arm])
+        else:
+            honest_mean(world, arm, scratch[arm])
+
+
+@compiled_noinline
+def write_centre(world: ContextWorld, receiver: int, arm: int, centre: float, normal: Floats, out: Floats) -> None:
+    """Write the θ from which a lie is measured; `normal` is that of the normal agents."""
     own = theta_of(world.statistics[receiver, arm], out.size)
     for a in range(out.size):
-        out[a] = world.parameters[arm, a] if centre == TRUE else mean[a] if centre == MEAN else own[a]
+        out[a] = world.parameters[arm, a] if centre == TRUE else own[a] if centre == OWN else normal[a]
 
 
 @compiled_noinline
@@ -83,10 +110,10 @@ class CraftedAt(ContextAttack):
         "1.5,1.5,1,1,0,0,0,1,0, which is blind-alie, if not given. The receiver's standard errors on its best arm and "
         "on the others; pulls as a multiple of its own, 0 or more; the share struck, in [0, 1], and standard errors "
         "the other way for the rest, until the round of the switch; knows 1 if the receiver's context is known; centre "
-        "0 for its own parameters, 1 for the mean of normal agents, 2 for the true ones; inflates 1 for a made-up Gram "
-        "matrix"
+        "0 for its own parameters, 1 for the mean of normal agents, 2 for the true ones, 3 for those of all normal "
+        "agents together; inflates 1 for a made-up Gram matrix"
     )
-    start_round_at = staticmethod(write_honest_means)
+    start_round_at = staticmethod(start_round_at)
     lie_at = staticmethod(lie_at)
     best: float = 1.5  # standard errors down on the arm that is best at x
     others: float = 1.5  # up on the others
@@ -101,7 +128,7 @@ class CraftedAt(ContextAttack):
     def __post_init__(self) -> None:
         errors = all(-math.inf < number < math.inf for number in (self.best, self.others, self.spared))
         numbers = 0.0 <= self.size < math.inf and 0.0 <= self.share <= 1.0 and self.switch >= 0
-        switches = self.knows in (0, 1) and self.inflates in (0, 1) and self.centre in (OWN, MEAN, TRUE)
+        switches = self.knows in (0, 1) and self.inflates in (0, 1) and self.centre in (OWN, MEAN, TRUE, JOINT)
         if not (errors and numbers and switches):
             raise self.misunderstood(self.to_text())
 

@@ -50,8 +50,8 @@ class ContextAgent(ContextDecider, Agent):
     contexts. `ridge` is λ. `shares` says how reports become pairs: "equal" or "information" solve for all reports
     together, "projection" looks at each by itself. With `vetting` a neighbour whose parameters contradict one's own
     data is left out first, and counts as one of the f; and what it hears is followed only while it has foretold its own
-    rewards better than it did itself, by `lead` in squared errors, 1 or more. Filter and policy are "pooled" and
-    "tuned" if not given, as measured to be best here.
+    rewards no worse than it did itself: better by `lead` in squared errors, −1 or more. Filter and policy are "pooled"
+    and "tuned" if not given, as measured to be best here.
     """
 
     def __init__(

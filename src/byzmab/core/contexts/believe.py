@@ -20,7 +20,7 @@ from byzmab.core.contexts.shares import (
     projections,
 )
 from byzmab.core.contexts.statistics import NEUTRAL, inverse_of, theta_of
-from byzmab.core.contexts.trial import EARNED, HEARD, LEAD
+from byzmab.core.contexts.trial import HEARD, LEAD, LEAST_LEAD
 from byzmab.core.draws import fold
 from byzmab.core.filters.trimmed import believe  # `specialize` puts the filter's own in its place
 from byzmab.core.report import Belief, Floats, Heard, Words
@@ -72,9 +72,9 @@ def scratch_shapes(arms: int, d: int, reports: int) -> dict[str, tuple[int, ...]
 
 
 @compiled_noinline
-def stamp_of(own_version: np.uint64, inbox: Inbox, arm: int) -> np.uint64:
-    """A number that is another one whenever anything that was heard on an arm is another."""
-    stamp = fold(own_version, inbox.rows.size)
+def stamp_of(own_version: np.uint64, inbox: Inbox, arm: int, f: int) -> np.uint64:
+    """A number that is another one whenever anything that was heard on an arm is another, or f is."""
+    stamp = fold(fold(own_version, inbox.rows.size), f)
     for row in inbox.rows:
         stamp = fold(stamp ^ np.uint64(row), inbox.versions[row, arm])
     return stamp
@@ -87,9 +87,9 @@ def look_through(
     """Compare what is new with one's own, then vet; return how many are left out, and a stamp of who is."""
     count, left_out = inbox.rows.size, scratch.work[2]
     for arm in range(own.shape[0]):
-        stamp = stamp_of(own_versions[arm], inbox, arm)
+        stamp = stamp_of(own_versions[arm], inbox, arm, reading.f)
         if scratch.stamps[COMPARED, arm] != stamp:
-            compare(own[arm], inbox.told, inbox.rows, arm, d, scratch.terms[arm])
+            compare(own[arm], inbox.told, inbox.rows, arm, d, reading.f, scratch.terms[arm])
             scratch.stamps[COMPARED, arm] = stamp
     out, who = 0, np.uint64(0)
     for entry in range(count):
@@ -153,13 +153,13 @@ def believe_at(
     """Believe of every arm at a context; return whether these beliefs are numbers with positive weights.
 
     A filter that stands alone is worth what one knows oneself at x: LinUCB. So is an agent that does not trust what it
-    hears: with vetting, until that has foretold its own rewards better.
+    hears: with vetting, while that has foretold its own rewards worse.
     """
     sound, d, v = True, x.size, np.empty(x.size)
     pulls, means = scratch.work[0], scratch.work[1]
     out, who = look_through(own, own_versions, inbox, d, reading, scratch)
     f = reading.f - out
-    trusts = not reading.vetting or scratch.trial[LEAD] >= EARNED
+    trusts = not reading.vetting or scratch.trial[LEAD] >= LEAST_LEAD
     for arm in range(own.shape[0]):
         pair = pairs_at(own[arm], inbox, arm, x, reading, scratch, f, who, v)
         count, silent = pair.heard, max(0, reading.expected - out - pair.heard)

@@ -10,25 +10,26 @@ from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.contexts.linear import dot
 from byzmab.core.contexts.statistics import gram_of, inverse_of, theta_of
 from byzmab.core.report import Floats, Words
+from byzmab.core.sorting import value_at
 
 CAPS, DISTANCES, SPREADS, WEIGHTS = range(4)  # of every arm and report: ρ, D and E by `compare`; ω by `write_centre`
 TERMS = 4  # so many
-MOST_INFORMATION = 2.0  # nobody counts for more than so many times oneself
+MOST_INFORMATION = 2.0  # nobody counts for more than so many times oneself, or than an honest neighbour if that is more
 VARIANCE = 0.25  # the largest of rewards in [0, 1]
 
 
 @compiled_noinline
-def compare(own: Floats, told: Floats, rows: Words, arm: int, d: int, terms: Floats) -> None:
+def compare(own: Floats, told: Floats, rows: Words, arm: int, d: int, f: int, terms: Floats) -> None:
     """Fill in, for every report on an arm, how it compares with one's own row.
 
-    ρ_j = min(1, 2 tr(G_i A_i⁻¹) / tr(G_j A_i⁻¹)), D_j = (θ_j − θ_i)ᵀ G_i (θ_j − θ_i), E_j = ¼ tr(G_i (A_i⁻¹ + A_j⁻¹)).
+    With T_j = tr(G_j A_i⁻¹) and its (f+1)-th largest value M, ρ_j = min(1, max(2 T_i, M) / T_j);
+    D_j = (θ_j − θ_i)ᵀ G_i (θ_j − θ_i), E_j = ¼ tr(G_i (A_i⁻¹ + A_j⁻¹)).
     """
     gram, inverse, theta = gram_of(own, d), inverse_of(own, d), theta_of(own, d)
-    information = dot(gram, inverse)
+    information, told_information = dot(gram, inverse), terms[CAPS, : rows.size]
     for entry in range(rows.size):
         row = told[rows[entry], arm]
-        others, limit = dot(gram_of(row, d), inverse), MOST_INFORMATION * information
-        terms[CAPS, entry] = 1.0 if others <= limit else limit / others
+        told_information[entry] = terms[WEIGHTS, entry] = dot(gram_of(row, d), inverse)
         others_theta, distance = theta_of(row, d), 0.0
         for a in range(d):
             row_sum = 0.0
@@ -37,6 +38,22 @@ def compare(own: Floats, told: Floats, rows: Words, arm: int, d: int, terms: Flo
             distance += (others_theta[a] - theta[a]) * row_sum
         terms[DISTANCES, entry] = distance
         terms[SPREADS, entry] = VARIANCE * (information + dot(gram, inverse_of(row, d)))
+    limit = most_information(information, terms[WEIGHTS, : rows.size], f)  # of a copy, whose order changes
+    for entry in range(rows.size):
+        others = told_information[entry]
+        terms[CAPS, entry] = 1.0 if others <= limit else limit / others
+
+
+@compiled
+def most_information(own: float, told: Floats, f: int) -> float:
+    """How much a report may count for: twice one's own, or the (f+1)-th largest, which is no more than an honest one's.
+
+    So whoever saw other contexts than oneself is not cut down for knowing more there, unless it claims more than
+    honest neighbours do.
+    """
+    limit = MOST_INFORMATION * own
+    honest = value_at(told.size - 1 - f, told) if told.size > f else 0.0
+    return max(limit, honest) if honest < math.inf else limit
 
 
 @compiled

@@ -12,7 +12,7 @@ from byzmab.core.contexts.fates import fates_at
 from byzmab.core.contexts.pairs import pairs_of
 from byzmab.core.contexts.reports import ContextReport, checked_context_report, row_of
 from byzmab.core.contexts.statistics import NEUTRAL, empty_statistics
-from byzmab.core.contexts.trial import EARNED, LEAD, judge
+from byzmab.core.contexts.trial import LEAD, LEAST_LEAD, judge
 from byzmab.core.decide import UNSOUND
 from byzmab.core.decider import Decider
 from byzmab.core.errors import BadInput
@@ -172,6 +172,6 @@ class ContextDecider(Decider):
         centre = self._known.scratch.factors[arm, -self.context :]
         heard = speaks & ~left_out
         pairs = pairs_of(own, told, self._x, self.ridge, self._shares, heard, np.where(heard, weights, 0.0), centre)
-        trusts = not self.vetting or self.lead >= EARNED
+        trusts = not self.vetting or self.lead >= LEAST_LEAD
         reading = trusts, self.f, self.kappa, self.time, self._expected
         return fates_at(self.filter, pairs, speaks, left_out, *reading)

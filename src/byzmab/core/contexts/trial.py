@@ -1,9 +1,10 @@
-"""Trial: an agent decides by what it hears only once that has foretold its own rewards better than it did itself.
+"""Trial: an agent decides by what it hears only while that foretells its own rewards no worse than it does itself.
 
 Before every reward there are two forecasts of it: the agent's own estimate at x, and the one that the filter made of
-all reports. The *lead* is by how much the second one was better so far, in squared errors. Below EARNED the agent
-decides alone, and goes on to compare. So listening has to earn it, and lies that lead astray lose it again, whatever
-filters and vetting let pass, even where rewards are not linear in x. Ours, after prequential forecasts (Dawid 1984).
+all reports. The *lead* is by how much the second one was better so far, in squared errors. It begins at 0. Below
+LEAST_LEAD the agent decides alone, and goes on to compare. So lies that lead astray lose what is heard its say,
+whatever filters and vetting let pass, even where rewards are not linear in x; and forecasts that are good again win
+it back. Ours, after prequential forecasts (Dawid 1984).
 """
 
 from byzmab.core.compiler import compiled
@@ -12,7 +13,7 @@ from byzmab.core.contexts.statistics import NEUTRAL, theta_of
 from byzmab.core.report import Floats
 
 LEAD, HEARD = range(2)  # where they are in a trial: the lead, and the forecast from what was heard for every arm
-EARNED = 1.0  # the largest squared error of one forecast
+LEAST_LEAD = -1.0  # what is heard may be behind by the largest squared error of one forecast
 
 
 @compiled

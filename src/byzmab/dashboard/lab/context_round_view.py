@@ -8,7 +8,7 @@ from byzmab.core.contexts.comparing import CAPS, WEIGHTS, vet
 from byzmab.core.contexts.fates import fates_at
 from byzmab.core.contexts.pairs import Pairs, pairs_of
 from byzmab.core.contexts.statistics import theta_of
-from byzmab.core.contexts.trial import EARNED, LEAD
+from byzmab.core.contexts.trial import LEAD, LEAST_LEAD
 from byzmab.core.draws import fold
 from byzmab.core.filters.fates import Fate
 from byzmab.core.liars import f_for
@@ -91,7 +91,7 @@ def heard_by(experiment: Experiment, view: ContextRoundView, agent: int) -> Hear
     work = np.zeros(terms.shape[2]), np.zeros(terms.shape[2])
     out = vet(told, rows, terms, view.time, d, f, left_out, work) if contexts.vetting and count else 0
     goes = left_out[:count] > 0.0
-    trusts = not contexts.vetting or view.leads[agent] >= EARNED
+    trusts = not contexts.vetting or view.leads[agent] >= LEAST_LEAD
     found = HeardAt([], [], f - out, [])
     for arm in range(parts.arms):
         own, on_arm, speaks = view.own[agent, arm], told[:, arm], told[:, arm, 0] > 0.0
@@ -143,7 +143,7 @@ def step_at(experiment: Experiment, run: int, round: int, agent: int) -> dict[st
         pulls[arm, used], means[arm, used] = pairs.pulls[used].round(PULLS), pairs.means[used].round(MEANS)
     return {
         "context": view.contexts[me].tolist(),
-        "trusts": bool(not experiment.vetting or view.leads[me] >= EARNED),
+        "trusts": bool(not experiment.vetting or view.leads[me] >= LEAST_LEAD),
         "kappa": float(view.kappas[me]),
         "time": view.time,
         "f": heard.f,

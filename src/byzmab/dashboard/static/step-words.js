@@ -57,7 +57,7 @@ export function captionOf(step, stage, arm) {
     }
     case "consistency": return `Step A: a report counts if κ times its pulls is at least the ${own}.${gone(dropped("inconsistent"))}`;
     case "screening": return `${step.context ? "Vetting: whose parameters contradict one's own data, over all contexts, is left out." : "What an honest agent could hardly have sent goes first."}${gone(dropped("implausible"))}`;
-    case "trimming": if (step.context && !step.trusts) return "On trial: what is heard has not foretold its rewards better than it did itself by enough, so it decides alone.";
+    case "trimming": if (step.context && !step.trusts) return "On trial: what is heard has foretold its rewards worse than it did itself, so it decides alone.";
       return isAlone(step, arm) ? `None is used: too few are left against f = ${step.f}${kind === "guarded" ? ", or alone one is surer" : ""}.` : `${(TRIMMING[kind] ?? ((f) => `The filter drops what it takes for extreme, with f = ${f}.`))(step.f)}${gone(dropped("trimmed", "unused"))}`;
     case "estimate": return `${isAlone(step, arm) ? `Nothing that was heard is used: the estimate z is one's own${step.context ? " at the context, LinUCB's" : " mean"}.` : ESTIMATE[kind] ?? "The estimate z is what the filter makes of it."} z = ${step.estimates[arm].toFixed(3)}, the truth is ${step.true_means[arm].toFixed(3)}.`;
     case "index": return `z is worth w = ${step.weights[arm].toFixed(1)} pulls of one's own (${step.pulls[arm]})${step.doubts[arm] ? `, with doubt d = ${step.doubts[arm].toFixed(3)}` : ""}; `
