@@ -31,9 +31,9 @@ test: $(READY) chromium
 quick: $(READY)
 	$(BIN)/python -m pytest --quick --sample --numprocesses $(WORKERS) --dist worksteal
 
-# the one test that plays plug-ins and parity with every index checked: what reads or writes outside its arrays raises there
+# every plug-in, and parity, with every index checked: what reads or writes outside its arrays raises there; one in eight in make test
 boundscheck: $(READY)
-	$(BIN)/python -m pytest -k with_every_index_checked tests/test_boundscheck.py
+	BYZMAB_PAIRS=all $(BIN)/python -m pytest -k with_every_index_checked tests/test_boundscheck.py
 
 # nodes under faults and insiders for SOAK (90s, 10m, 1h), from SEED; FAULTS=kill,freeze picks some of them
 SOAK ?= 10m
@@ -45,7 +45,7 @@ soak: $(READY)
 # tests with larger numbers: a hundred kills, a hundred thousand broken frames, a million events, every filter × policy, a hundred runs, two thousand decisions
 test-long: $(READY)
 	BYZMAB_KILLS=100 BYZMAB_FRAMES=100000 BYZMAB_EVENTS=1000000 BYZMAB_PAIRS=all BYZMAB_RUNS=100 BYZMAB_HORIZON=2000 $(BIN)/python -m pytest \
-		tests/node/test_crash.py tests/node/test_host.py tests/node/test_backlog.py tests/parity \
+		tests/node/test_crash.py tests/node/test_host.py tests/node/test_backlog.py tests/parity tests/test_boundscheck.py \
 		tests/simulation/test_simulate.py tests/testbed/test_regret.py
 
 # the oldest dependencies that pyproject.toml allows: installed, and the tests without processes and browsers run with them

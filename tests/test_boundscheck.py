@@ -15,13 +15,15 @@ CHECKED = "outside_its_arrays or keeps_its_contract or every_graph"
 IS_CHECKED = "NUMBA_BOUNDSCHECK" in os.environ
 # Nothing is optimized: numba keeps no machine code that checks indices, and nearly all of the time goes into compiling.
 SETTINGS = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "0"}
+SAMPLE = [] if os.environ.get("BYZMAB_PAIRS") == "all" else ["--sample"]  # all of them: `make boundscheck`
 
 
 @pytest.mark.skipif(IS_CHECKED, reason="this is that process")
 @pytest.mark.timeout(1800)  # on a busy machine; conftest lets it begin first
 def test_nothing_of_ours_reaches_outside_its_arrays_with_every_index_checked():
     """In one process, which compiles all of it, beside the other tests."""
-    command = [sys.executable, "-m", "pytest", "--quick", "-k", CHECKED, *(str(TESTS / file) for file in FILES)]
+    command = [sys.executable, "-m", "pytest", "--quick", *SAMPLE, "-k", CHECKED]
+    command += [str(TESTS / file) for file in FILES]
     around = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(command, env={**around, **SETTINGS}, cwd=TESTS.parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-5000:]
