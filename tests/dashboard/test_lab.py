@@ -26,7 +26,7 @@ from playwright.sync_api import expect
 
 DOCS = Path(__file__).parents[2] / "docs" / "lab"
 SMALL = "horizon=600&runs=5"
-FIRST = "f=auto&filter=guarded&policy=ucb%3A0.2&horizon=600&runs=5"
+FIRST = "f=auto&filter=guarded&policy=moss&horizon=600&runs=5"
 READY = "#graph-note:not(:empty)"
 PATIENCE = 60_000  # ms: the first run compiles
 OTHERS = {  # every setting of the form, and something else than usual

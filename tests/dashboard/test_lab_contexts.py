@@ -208,7 +208,7 @@ def lab():
 
 def test_contexts_are_switched_on_played_shared_and_looked_into(browser, lab):
     """A person writes 3 into one field; what does not go with contexts is gone, and what they press works."""
-    page = open_page(browser, f"{lab}#f=auto&filter=guarded&policy=ucb%3A0.2", 1200, "#graph-note:not(:empty)")
+    page = open_page(browser, f"{lab}#f=auto&filter=guarded&policy=moss", 1200, "#graph-note:not(:empty)")
     page.set_default_timeout(PATIENCE)
     page.evaluate("() => document.getElementById('cancel').click()")
     assert page.locator("#set-shares").is_hidden() and page.locator("#set-epoch").count() == 1

@@ -279,7 +279,7 @@ def test_a_guarded_node_asks_for_its_token(look, tmp_path):
         assert node.stop() == 0
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "light"), (1200, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
 def test_the_pages_are_for_everybody(network, look, width, scheme):
     """At a desk, on a phone, at night: nothing sticks out, and axe finds nothing to complain about."""
     attack = json.dumps({"attack": "extreme"}).encode()
