@@ -13,7 +13,7 @@ from byzmab.search.context_space import ContextSpace
 from byzmab.search.optimizer import DEFAULT, check_optimizer
 from byzmab.search.restarts import Restarts
 from byzmab.search.space import Family, Space
-from byzmab.simulation.assumptions import CHECKS
+from byzmab.simulation.assumptions import CHECKS, nobody_heard
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.listening import listens
 from byzmab.simulation.progress import wanted_bar
@@ -133,7 +133,8 @@ def space_of(experiment: Experiment) -> Family:
         raise BadInput("byzantine 0 leaves nobody to attack; allowed: at least 1")
     if not listens(experiment):
         who = f"filter {experiment.filter!r}" if parts.baseline is None else f"algorithm {experiment.algorithm!r}"
-        raise BadInput(f"{who} hears nobody, so that no attack matters; allowed: one that does")
+        remedy = ", or memory, as others are heard in every round" if nobody_heard(experiment) else ""
+        raise BadInput(f"{who} hears nobody, so that no attack matters; allowed: one that does{remedy}")
     return Space.of(experiment) if parts.contexts is None else ContextSpace(experiment.horizon)
 
 
