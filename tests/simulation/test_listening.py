@@ -54,5 +54,5 @@ def test_a_warning_says_so_and_what_helps(settings):
 
 
 def test_nothing_is_searched_against_who_hears_nobody():
-    with pytest.raises(BadInput, match="hears nobody.*allowed: one that does, or memory"):
+    with pytest.raises(BadInput, match="allowed: one that does, or memory"):
         space_of(FLEETING)
