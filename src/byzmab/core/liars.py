@@ -10,13 +10,14 @@ from byzmab.core.compiler import compiled
 from byzmab.core.errors import BadInput
 from byzmab.core.recommended import AUTO
 
+ENOUGH_PER_LIAR = 3  # the paper's condition: more than 3f reports
 FROM_NEIGHBOURS = -1  # in the place of f: AUTO, as compiled code knows it
 
 
 @compiled
 def most_allowed(neighbours: int) -> int:
     """The largest f for which so many neighbours are enough: 3f + 1 of them."""
-    return max(0, (neighbours - 1) // 3)
+    return max(0, (neighbours - 1) // ENOUGH_PER_LIAR)
 
 
 @compiled

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from byzmab.core.liars import ENOUGH_PER_LIAR
 from byzmab.core.report import Floats
 from byzmab.simulation.experiment import Experiment
 
-ENOUGH_PER_LIAR = 3  # the paper's condition: more than 3f reports
 NEARLY_ALWAYS = 2.0  # standard deviations of the number of reports by which it must be met
 
 

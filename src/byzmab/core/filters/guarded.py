@@ -16,6 +16,7 @@ from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.filters.base import CAPPED_COUNTS, Filter
 from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.pull import cap_of, pool_around
+from byzmab.core.liars import ENOUGH_PER_LIAR
 from byzmab.core.medians import FEW, median_of_few, median_with
 from byzmab.core.report import Floats, Heard, Middle
 from byzmab.core.sorting import sort_few, sort_reports, take_out
@@ -27,7 +28,6 @@ SURELY = 24.0  # IMPOSSIBLE + ½ ln c is less for any count up to 10¹⁷, so th
 TRIMMED_PULLS_KNOW = 0.9  # what a trimmed mean knows of those it is made from, less f: measured
 MODERATE = 2.0  # standard errors by which a lie may raise the doubt: more is not believed to be honest
 ROOM = 2.0  # half the width of an interval, in 1/√w, by which being alone is compared with what was heard
-ENOUGH_PER_LIAR = 3  # the paper's condition: more than 3f reports, or else alone
 ALL_WITH_ALL = 24  # up to so many reports are sorted by comparing all with all
 
 
