@@ -129,9 +129,11 @@ def test_bounds_are_refused_with_contexts(tmp_path):
     assert "context 3 has no bound here; allowed: 0" in refused.stderr
 
 
-def test_the_filter_of_the_paper_with_contexts_is_warned_of():
+@pytest.mark.parametrize("filter", ["trimmed", "guarded"])
+def test_filters_that_were_not_made_for_contexts_are_warned_of(filter):
+    """The paper's, which is the default, and what we recommend without contexts."""
     with pytest.warns(FilterWithoutContexts, match="filter pooled with policy tuned was measured to be best"):
-        simulate(SMALL.but(filter="trimmed", horizon=2))
+        simulate(SMALL.but(filter=filter, horizon=2))
 
 
 def test_the_list_names_what_contexts_bring():

@@ -24,6 +24,10 @@ BASE_MODEL = {
     "context": 0,
 }  # of the paper's upper bound
 CLIPPED_SHARE = 0.001  # of the agents' means, from which on it is said
+WEAK_WITH_CONTEXTS = {
+    "trimmed": ", the default, is the paper's and weak",
+    "guarded": " was above being alone under one of twelve attacks",
+}
 PROVED = (("trimmed", "ucb"), ("solo", "ucb"))  # filters and policies that have it
 
 
@@ -44,7 +48,7 @@ class MeansClipped(UserWarning):
 
 
 class FilterWithoutContexts(UserWarning):
-    """The filter is the paper's, which was not made for contexts."""
+    """The filter was not made for contexts."""
 
 
 def warn_of(experiments: Sequence[Experiment], stacklevel: int) -> None:
@@ -126,11 +130,12 @@ def clipped_means(experiment: Experiment) -> str | None:
 
 
 def filter_without_contexts(experiment: Experiment) -> str | None:
-    """One sentence where the paper's filter, which is the default, is used with contexts."""
-    if not experiment.context or experiment.parts.baseline is not None or experiment.filter != "trimmed":
+    """One sentence where a filter that we use or recommend elsewhere is played with contexts."""
+    weakness = WEAK_WITH_CONTEXTS.get(str(experiment.filter))
+    if not experiment.context or experiment.parts.baseline is not None or weakness is None:
         return None
     better = f"filter {CONTEXT_FILTER} with policy {CONTEXT_POLICY}"
-    return f"filter trimmed, the default, is the paper's and weak with contexts; {better} was measured to be best"
+    return f"filter {experiment.filter}{weakness} with contexts; {better} was measured to be best"
 
 
 CHECKS: dict[type[Warning], Callable[[Experiment], str | None]] = {
