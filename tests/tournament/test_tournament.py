@@ -129,8 +129,5 @@ def test_what_a_search_found_is_named_in_short_below_its_columns(tmp_path):
     """With all its parameters the name was longer than the figure, and left no room for it."""
     found = "crafted:careful=1,best=5.642,second=4.659,others=2.946,best_count=2.391,switch=6345"
     field = Field(SMALL.but(horizon=20, runs=2), ("pooled",), ("ucb",), (found,), ("complete",), (6,))
-    (labels,) = [
-        [text.get_text() for text in axes.get_xticklabels()]
-        for axes in draw_map(play(field, ResultStore(tmp_path)), 6).axes[:1]
-    ]
-    assert labels == ["crafted:careful=1,best=…"]
+    axes = draw_map(play(field, ResultStore(tmp_path)), 6).axes[0]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["crafted:careful=1,best=…"]

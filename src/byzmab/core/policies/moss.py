@@ -1,7 +1,7 @@
 """MOSS over beliefs: explore an arm by how little of all that is known is about it.
 
 After MOSS (Audibert & Bubeck 2009), which puts the share of an arm's pulls in the place of ln t: an arm that holds
-most of the evidence has next to no bonus left, one that holds little has as much as with ln t. There the evidence is
+most of the evidence has next to no bonus left, one that holds little has nearly that of ln t. There the evidence is
 the agent's own pulls; here it is what its beliefs are worth, w, so that the bonus follows what was heard, too.
 """
 
