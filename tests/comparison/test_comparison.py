@@ -19,6 +19,7 @@ from byzmab.comparison.contestants import (
 from byzmab.comparison.draw import best_rows, draw_comparison
 from byzmab.comparison.play import compare_algorithms
 from byzmab.comparison.table import write_tables
+from byzmab.search.judge import as_told
 from byzmab.simulation.parts import RESILIENT
 from byzmab.sweep.store import ResultStore
 
@@ -138,3 +139,19 @@ def test_who_audits_meets_careful_liars_too(store):
     experiment = experiment_of(COMPLETE, row.contestant.published, horizon=400, runs=3, seed=0)
     regrets = {name: store.get(experiment.but(attack=name)).network_regret[:, -1].mean() for name in attacks}
     assert row.named.mean == max(regrets.values()) == regrets[row.named.attack]
+
+
+def test_attacks_may_be_chosen_and_keep_their_parameters_where_liars_are_careful():
+    """`guarded` audits: whatever is named is met by careful liars as well, with the parameters that were given."""
+    preset = preset_of("small", ["complete"], ["constant:0.1,0.9", "alie"])
+    assert preset.attacks == ("constant:0.1,0.9", "alie")
+    (guarded,) = [item for item in contestants_of(["guarded"]) if item.name != ALONE]
+    experiment = experiment_of(preset.networks[0], guarded.published, horizon=10, runs=1, seed=0)
+    told = as_told(experiment, preset.attacks)
+    assert told[2:] == ["constant:0.1,0.9,careful=1", "alie:careful=1"]
+    assert all(experiment.but(attack=attack).parts.attack.careful for attack in told[2:])
+
+
+def test_an_attack_that_is_not_there_is_told_before_anything_is_played():
+    with pytest.raises(BadInput, match="attack 'alias' is not"):
+        preset_of("small", None, ["alias"])

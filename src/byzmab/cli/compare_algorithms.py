@@ -12,6 +12,7 @@ PRESET = typer.Option(help="how large: small, minutes on two cores, or full, hou
 NETWORK = typer.Option(
     help="only networks whose description holds these words: '40 agents', '20 arms, complete'; may be repeated"
 )
+ATTACK = typer.Option(help="an attack with a name to meet; the preset's if none is given; may be repeated")
 HORIZON = typer.Option(help="rounds in a run; the preset's if not given", show_default=False)
 RUNS = typer.Option(help="independent repetitions; the preset's if not given", show_default=False)
 TRIALS = typer.Option(help="attacks that each search tries; the preset's if not given", show_default=False)
@@ -22,6 +23,7 @@ def compare_algorithms(
     algorithms: Annotated[list[str] | None, ALGORITHMS] = None,
     preset: Annotated[str, PRESET] = "small",
     network: Annotated[list[str] | None, NETWORK] = None,
+    attack: Annotated[list[str] | None, ATTACK] = None,
     horizon: Annotated[int | None, HORIZON] = None,
     runs: Annotated[int | None, RUNS] = None,
     trials: Annotated[int | None, TRIALS] = None,
@@ -50,7 +52,7 @@ def compare_algorithms(
         from byzmab.sweep.store import ResultStore
 
         check_workers(workers)
-        chosen = preset_of(preset, network, horizon=horizon, runs=runs, trials=trials)
+        chosen = preset_of(preset, network, attack, horizon=horizon, runs=runs, trials=trials)
         contestants = contestants_of(algorithms)
         directory = make_directory(out)
         with progress_bar("comparing") as progress:

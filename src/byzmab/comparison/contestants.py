@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from byzmab.attacks import ATTACKS
 from byzmab.baselines import BASELINES
 from byzmab.core import recommended
 from byzmab.core.errors import BadInput, unknown
@@ -141,10 +142,12 @@ PRESETS = {
 }
 
 
-def preset_of(name: str, networks: list[str] | None = None, **sizes: int | None) -> Preset:
+def preset_of(
+    name: str, networks: list[str] | None = None, attacks: list[str] | None = None, **sizes: int | None
+) -> Preset:
     """A preset by its name, with some sizes changed, unless None; BadInput where there is none of that name.
 
-    Of its networks, those whose description holds one of some words, if there are any.
+    Of its networks, those whose description holds one of some words, if there are any; with other attacks, if given.
     """
     if name not in PRESETS:
         raise unknown("preset", name, list(PRESETS))
@@ -152,6 +155,10 @@ def preset_of(name: str, networks: list[str] | None = None, **sizes: int | None)
     for size, value in changes.items():
         if value < 1:
             raise BadInput(f"{size} {value} is not allowed; allowed: a whole number of at least 1")
+    if attacks:
+        for attack in attacks:
+            ATTACKS.resolve(attack)
+        changes["attacks"] = tuple(attacks)
     preset = PRESETS[name]._replace(**changes)
     chosen = tuple(item for item in preset.networks if not networks or any(words in str(item) for words in networks))
     if not chosen:

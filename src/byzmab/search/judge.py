@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS, Attack
+from byzmab.attacks import ALL_ATTACKS, ATTACKS, CONTEXT_ATTACKS, Attack
 from byzmab.core.errors import BadInput
 from byzmab.search import goals
 from byzmab.search.search import Search, alone_of
@@ -105,8 +105,16 @@ def _contestants(experiment: Experiment, found: Attack) -> dict[str, Experiment]
 def as_told(experiment: Experiment, names: Iterable[str]) -> list[str]:
     """Attacks by their names, and the same by careful liars where agents audit what they are told."""
     bold = list(names)
-    careful = [f"{name}:careful=1" for name in bold if name not in UNNOTICED]
+    careful = [_carefully(name) for name in bold if name not in UNNOTICED]
     return bold + careful if experiment.parts.audits else bold
+
+
+def _carefully(name: str) -> str:
+    """An attack's text with `careful=1` behind its parameters."""
+    first, _, parameters = name.partition(":")
+    if first not in ALL_ATTACKS.entries:  # file.py:Name, and then its parameters
+        parameters = parameters.partition(":")[2]
+    return f"{name}{',' if parameters else ':'}careful=1"
 
 
 def numbers(result: Result) -> dict[str, float]:
