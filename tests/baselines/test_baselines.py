@@ -1,5 +1,8 @@
 """The baselines fail under one liar, as the paper says, and not without."""
 
+import re
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ from byzmab import BadInput, Experiment, simulate
 from byzmab.baselines import BASELINES as BASELINES_BY_NAME
 from byzmab.engine.deliver import ENOUGH
 from byzmab.engine.round import exchange
+from byzmab.simulation.assumptions import SettingUnused, settings_unused
 from byzmab.simulation.single_run import Run
 
 BASELINES = ["consensus", "coop-ucb2"]
@@ -63,8 +67,40 @@ def test_every_baseline_meets_every_attack_with_finite_regret(algorithm, attack)
     assert (result.pull_values.sum(axis=(2, 3)) == 200).all()
 
 
+@pytest.mark.parametrize("algorithm", ["coop-ucb", "dducb", "demabar", "median-elimination"])
+def test_who_must_hear_every_neighbour_refuses_a_subset(algorithm):
+    with pytest.raises(BadInput, match=f"subset 3 does not go with algorithm '{algorithm}'.*; allowed: no subset"):
+        Experiment(algorithm=algorithm, subset=3)
+
+
+@pytest.mark.parametrize("algorithm", ["consensus", "coop-ucb2", *ON_ANY_GRAPH])
+def test_others_hear_a_subset(algorithm):
+    experiment = Experiment(algorithm=algorithm, byzantine=0, subset=3, horizon=2, runs=1)
+    assert simulate(experiment).message_counts.tolist() in ([2 * 3 * 10], [10])  # reports, or one name each
+
+
+def test_settings_of_filter_and_policy_are_said_not_to_matter():
+    with pytest.warns(SettingUnused, match=r"^filter pooled and policy tuned do not matter to algorithm consensus$"):
+        simulate(Experiment(algorithm="consensus", filter="pooled", policy="tuned", horizon=5, runs=1))
+    said = {
+        "f 3 does not matter to algorithm gosine": {"algorithm": "gosine", "f": 3},
+        "kappa 1.2 does not matter to algorithm dducb": {"algorithm": "dducb", "kappa": 1.2, "f": 1},
+        None: {"algorithm": "demabar", "f": 1},
+    }
+    assert {settings_unused(Experiment(**settings)): settings for settings in said.values()} == said
+    assert settings_unused(Experiment(algorithm="lin-sum", context=2, arms="random:3", policy="tuned")) is None
+    assert settings_unused(Experiment(filter="pooled", policy="tuned", f=3)) is None
+
+
+@pytest.mark.parametrize("entry", BASELINES_BY_NAME.entries.values(), ids=BASELINES_BY_NAME.entries)
+def test_what_is_allowed_begins_with_every_parameter_and_its_default(entry):
+    """So that a parameter out of its range is answered with that range."""
+    named = [f"{item.name}={item.default:g}" for item in fields(entry)]
+    assert re.findall(r"\w+=[-\d.]+", entry.allowed()) == named
+
+
 def test_settings_that_mean_nothing_to_a_baseline_are_refused():
-    for settings in ({"memory": 3}, {"delay": 1}, {"epoch": 2}):
+    for settings in ({"memory": 3}, {"delay": 1}, {"epoch": 2}, {"tell": "every:2"}, {"tally": "window:99"}):
         with pytest.raises(BadInput, match=next(iter(settings))):
             Experiment(algorithm="consensus", **settings)
     with pytest.raises(BadInput, match="did you mean 'consensus'"):

@@ -1,14 +1,15 @@
 """Algorithms that talk at the end of phases or epochs, and plain message passing."""
 
 import math
+from dataclasses import dataclass
 
 import naive
 import numpy as np
 import pytest
 from anchors import alone, assert_near, choices_of, regret_of
 
-from byzmab import BadInput, Experiment, simulate
-from byzmab.baselines.median_elimination import MedianElimination, pulls_in_phase
+from byzmab import Attack, BadInput, Experiment, compiled, simulate
+from byzmab.baselines.median_elimination import MedianElimination, margin, pulls_in_phase
 from byzmab.simulation.single_run import Run
 
 
@@ -55,10 +56,21 @@ def test_the_widths_of_fed_mom_are_those_of_its_authors_scenario():
         assert rule.spread(89, 0.2) * (1 / math.sqrt(10 * phase) + 0.01 / 0.5) == pytest.approx(width, abs=5e-5)
 
 
-@pytest.mark.parametrize(("attack", "regret", "stderr"), [("none", 389.6, 3.1), ("extreme", 416.5, 3.2)])
-def test_regret_of_fed_mom_is_that_of_the_prototype(attack, regret, stderr):
-    """Within four standard errors of the difference."""
-    assert_near(regret_of("median-elimination:groups=1", attack), (regret, stderr))
+def test_fed_mom_can_tell_two_arms_apart_once_twice_its_width_is_below_the_gap():
+    """2E < Δ first at s = (4σ/Δ)² (4η − 1) ln 2 / ((2η − 1) B), in phases of ten pulls."""
+    state = Run(Experiment(algorithm="median-elimination:groups=1", runs=1), 0).state
+    eta = 0.5 / 0.7  # a = 0.2, α = 0.7, groups of one
+    for gap in (0.05, 0.1, 0.2):
+        needed = (4 * 0.5 / gap) ** 2 * (4 * eta - 1) * math.log(2) / (2 * eta - 1)
+        apart = [phase for phase in range(1, 1000) if margin(phase, 10, state["baseline_params"]) < gap]
+        assert apart[0] == math.ceil(needed / 10)
+
+
+def test_a_verdict_is_told_to_everyone_and_counted():
+    """Phase 1 ends after 12 of 20 rounds: nine agents tell the server four means each, and hear of four arms."""
+    result = simulate(Experiment(algorithm="median-elimination", horizon=20, runs=1))
+    assert (result.message_counts.tolist(), result.arm_counts.tolist()) == ([18], [72])
+    assert result.bytes_told == 18 * 4 * 8
 
 
 def test_an_arm_that_is_left_alone_is_pulled_for_ever_and_nobody_talks():
@@ -93,23 +105,64 @@ def test_one_agent_is_phased_elimination():
 
 def test_a_server_must_hear_everyone():
     assert Experiment(algorithm="median-elimination", graph="star").parts.baseline is not None
-    for settings in ({"graph": "ring"}, {"graph": "erdos-renyi:0.9"}):
-        with pytest.raises(BadInput, match="server is the last agent and hears everyone; allowed: complete, star"):
+    for settings in ({"graph": "ring"}, {"graph": "erdos-renyi:0.9"}, {"graph": "star", "byzantine": [10]}):
+        with pytest.raises(BadInput, match="server is the last normal agent and hears everyone; allowed: compl"):
             Experiment(algorithm="median-elimination", **settings)
 
 
-@pytest.mark.parametrize(
-    ("scale", "attack", "regret", "stderr"),
-    [(16, "none", 214.1, 4.6), (8, "extreme", 240.0, 8.3), (4, "extreme", 195.0, 11.8), (4, "none", 84.3, 2.6)],
-)
-def test_regret_of_demabar_is_that_of_the_prototype(scale, attack, regret, stderr):
-    """Within four standard errors of the difference."""
-    assert_near(regret_of(f"demabar:{scale}", attack), (regret, stderr))
+@compiled
+def split(world, sender, receiver, params, scratch, rng, report):
+    for arm in range(report.pulls.size):
+        report.pulls[arm] = world.pulls[receiver, arm] + 1.0
+        report.means[arm] = 1.0 if (arm != world.best) == (receiver % 2 == 0) else 0.0
 
 
-def test_with_its_own_constants_demabar_has_learned_nothing_at_this_horizon():
-    """Uniform play is 875, within four standard errors."""
-    assert_near(regret_of("demabar", runs=5), (875.0, 0.5))
+@dataclass(frozen=True)
+class Split(Attack):
+    """Equivocation: even receivers are misled, odd ones flattered."""
+
+    lie = staticmethod(split)
+
+
+@pytest.mark.parametrize(("scale", "regret"), [(16, 224.2), (8, 178.7), (4, 203.5)])
+def test_demabar_suffers_from_equivocation_as_the_prototype_does(scale, regret):
+    """Within four standard errors of the difference; theirs, of 50 runs, as ours of 20 would be."""
+    mean, stderr = regret_of(f"demabar:{scale}", Split())
+    assert_near((mean, stderr), (regret, stderr * (20 / 50) ** 0.5))
+
+
+def transcribed_barbar(experiment, scale):
+    """BARBAR of one agent in plain Python, from its description: the arm of every round, and how many epochs ended."""
+    mu, K = experiment.arms, len(experiment.arms)
+    rewards, policy = (naive.fold(naive.key_of(experiment, 0, purpose), 0) for purpose in (naive.REWARD, naive.POLICY))
+    pulled, sums, gaps, epoch, choices = [1] * K, [0.0] * K, [1.0] * K, 1, []
+    leader = naive.Stream(policy).below(K)
+    length = math.ceil(scale * K)
+    expected = [length - (K - 1) * scale if k == leader else scale for k in range(K)]
+    end = length
+    for t in range(experiment.horizon):
+        if t == end:
+            found = [min(1.0, sums[k] / expected[k]) for k in range(K)]
+            best = max(found[k] - gaps[k] / 16 for k in range(K))
+            gaps = [max(2.0**-epoch, best - found[k]) for k in range(K)]
+            leader = naive.argmax(found, naive.Stream(naive.fold(naive.fold(policy, t), 1)))
+            length = math.ceil(scale * K * 4**epoch)
+            expected = [scale / gaps[k] ** 2 for k in range(K)]
+            expected[leader] += length - sum(expected)
+            sums, epoch, end = [0.0] * K, epoch + 1, end + length
+        point = naive.Stream(naive.fold(policy, t)).uniform() * length
+        arm = next((k for k in range(K) if point < sum(expected[: k + 1])), K - 1)
+        sums[arm] += naive.reward(experiment, 0, mu[arm], naive.fold(naive.fold(rewards, arm), pulled[arm]))
+        pulled[arm] += 1
+        choices.append([arm])
+    return choices, epoch - 1
+
+
+def test_one_agent_with_demabar_is_barbar():
+    experiment = Experiment(algorithm="demabar:8", agents=1, byzantine=0, arms=(0.2, 0.9, 0.5), horizon=3000, runs=1)
+    expected, epochs = transcribed_barbar(experiment, 8.0)
+    assert epochs == 4
+    assert choices_of(experiment) == expected
 
 
 def test_expected_pulls_add_up_to_the_epoch_and_what_is_believed_lies_among_honest_means():

@@ -1,49 +1,33 @@
-"""Gossip of arm names: alone with all arms active, in the figures of a prototype otherwise, as transcribed."""
+"""Gossip of arm names: alone with all arms active, safe while honest agents cover all arms, as transcribed."""
 
 import math
 
 import naive
+import networkx as nx
 import numpy as np
 import pytest
-from anchors import alone, assert_near, choices_of, regret_of
+from anchors import alone, choices_of, regret_of
 
 from byzmab import BadInput, Experiment, simulate
+from byzmab.attacks import ATTACKS
 from byzmab.baselines.gossip import BLOCKED, LOWER, UPPER
 from byzmab.simulation.single_run import Run
 
 RULES = ["gosine", "vial-2021", "vial-2022"]
 
 
+@pytest.mark.parametrize("attack", ATTACKS.entries)
+def test_with_all_arms_active_it_is_ucb_alone_whatever_anyone_says(attack):
+    expected = choices_of(alone(Experiment(attack="none", horizon=300, runs=1), 3))
+    for algorithm in RULES:
+        experiment = Experiment(algorithm=f"{algorithm}:alpha=3,sticky=2", attack=attack, horizon=300, runs=1)
+        assert choices_of(experiment) == expected
+
+
 @pytest.mark.parametrize("algorithm", RULES)
-@pytest.mark.parametrize("attack", ["extreme", "smart"])
-def test_with_all_arms_active_it_is_ucb_alone_whatever_anyone_says(algorithm, attack):
-    experiment = Experiment(algorithm=f"{algorithm}:alpha=3,sticky=2", attack=attack, horizon=400, runs=1)
-    assert choices_of(experiment) == choices_of(alone(experiment, 3))
-
-
-def test_one_agent_is_ucb_alone():
-    experiment = Experiment(algorithm="vial-2022", agents=1, byzantine=0, horizon=400, runs=1)
+def test_one_agent_is_ucb_alone(algorithm):
+    experiment = Experiment(algorithm=algorithm, agents=1, byzantine=0, horizon=400, runs=1)
     assert choices_of(experiment) == choices_of(alone(experiment, 4))
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "attack", "regret", "stderr"),
-    [
-        ("gosine", "none", 240.2, 1.4),
-        ("gosine", "extreme", 277.5, 2.5),
-        ("gosine:beta=2", "smart", 320.9, 1.4),
-        ("vial-2021", "none", 246.2, 2.9),
-        ("vial-2021", "extreme", 288.3, 5.9),
-        ("vial-2021", "smart", 330.7, 7.5),
-        ("vial-2021:alpha=0.25", "none", 41.5, 1.4),
-        ("vial-2022", "none", 264.1, 2.5),
-        ("vial-2022", "smart", 315.0, 1.9),
-        ("vial-2022:2", "smart", 219.6, 2.0),
-    ],
-)
-def test_regret_is_that_of_the_prototype(algorithm, attack, regret, stderr):
-    """Within four standard errors of the difference; 20 runs against 50."""
-    assert_near(regret_of(algorithm, attack), (regret, stderr))
 
 
 def test_without_blocking_two_smart_liars_take_the_gain_away():
@@ -61,6 +45,45 @@ def test_sticky_arms_of_normal_agents_cover_all_arms():
         sticky = int(state["baseline_params"][3])
         firsts = (np.arange(10) - liars)[liars:] * sticky
         assert {(first + step) % arms for first in firsts for step in range(sticky)} == set(range(arms))
+
+
+def test_if_only_liars_hold_the_best_arm_nobody_honest_ever_pulls_it():
+    """Two sticky arms for each of eight normal agents, and two more for the last, leave two of twenty out: linear."""
+    experiment = Experiment(
+        algorithm="vial-2022:alpha=2,sticky=2", attack="smart", arms=(0.3,) * 19 + (0.9,), horizon=500, runs=1
+    )
+    result = simulate(experiment)
+    assert result.pull_values[:, :, :, -1].sum() == 0
+    assert result.network_regret[:, -1] == pytest.approx(500 * 0.6)
+
+
+def test_under_smart_liars_the_rule_of_2021_keeps_the_best_arm_from_a_fifth_of_the_agents():
+    """The prototype has it active at 0.82 of the honest agents at T = 10⁴; 20 runs of 8, within 0.1: three errors."""
+    shares = []
+    for number in range(20):
+        run = Run(Experiment(algorithm="vial-2021:alpha=2", attack="smart", runs=1), number)
+        run.advance(10_000)
+        held = run.state["baseline_integers"].reshape(-1, 10)[[UPPER, LOWER], 2:]
+        sticky = np.arange(8) % 4  # of the normal agents: one each, and the best arm is the first
+        shares.append(np.mean((held == 0).any(axis=0) | (sticky == 0)))
+    assert np.mean(shares) == pytest.approx(0.82, abs=0.1)
+
+
+@pytest.mark.parametrize(("p", "rule"), [(1.0, "vial-2021"), (0.25, "vial-2022")])
+def test_blocking_pays_in_the_set_up_of_vial_2022(p, rule):
+    """A hundred arms, 25 honest agents, 10 liars, T = 10⁵, one run: at least a quarter below no blocking.
+
+    Over runs it is a half, by five standard deviations or more (benchmarks/gossip.py): 2021 pays where everyone hears
+    everyone, 2022 on a sparse graph.
+    """
+    graph = nx.relabel_nodes(nx.gnp_random_graph(35, p, seed=1), lambda node: node + 1)
+    means = (0.95, 0.85, *np.random.default_rng(4).uniform(0.0, 0.85, 98).tolist())
+    settings = {"graph": graph, "arms": means, "byzantine": 10, "attack": "smart", "horizon": 100_000, "runs": 1}
+    regrets = [
+        simulate(Experiment(algorithm=f"{name}:alpha=4,beta=2,sticky=4", record=1, **settings)).network_regret[0, -1]
+        for name in (rule, "gosine")
+    ]
+    assert regrets[0] < 0.75 * regrets[1]
 
 
 def test_liars_are_blocked_more_than_others():
@@ -86,6 +109,7 @@ def test_one_arm_is_told_to_each_agent_in_a_phase():
     result = simulate(Experiment(algorithm="gosine:beta=2", horizon=1000, runs=2, record=1))
     phases = math.isqrt(999)  # the phase that ends with the last round is not talked about any more
     assert result.message_counts.tolist() == [10 * phases] * 2
+    assert result.arm_counts.tolist() == [10 * phases] * 2
     assert result.summary()["bytes"] == 2 * 10 * phases  # one byte names one of four arms
 
 

@@ -1,8 +1,11 @@
 """Comparing algorithms: published and tuned, under the worst named and found attack; resumed, drawn, written."""
 
 import json
+import time
+from dataclasses import replace
 
 import pytest
+from command import Forked, byzmab
 
 from byzmab import BadInput
 from byzmab.cli.compare_algorithms import compare_algorithms as command
@@ -116,10 +119,98 @@ def test_unknown_names_are_told():
         preset_of("full", ["50 agents"])
 
 
-@pytest.mark.parametrize("size", ["runs", "horizon", "trials"])
-def test_sizes_of_nothing_are_refused_before_anything_is_written(size):
-    with pytest.raises(BadInput, match=f"{size} 0 is not allowed; allowed: a whole number of at least 1"):
+@pytest.mark.parametrize(("size", "least"), [("runs", 1), ("horizon", 1), ("trials", 3)])
+def test_sizes_of_too_little_are_refused_before_anything_is_written(size, least):
+    """A search needs three trials for the attacks that are known before."""
+    with pytest.raises(BadInput, match=f"{size} 0 is not allowed; allowed: a whole number of at least {least}"):
         preset_of("small", **{size: 0})
+
+
+def test_what_nobody_can_play_is_no_reason_not_to_be_played(store):
+    """A seed that is none was told as the reason of every algorithm, below tables without a number."""
+    with pytest.raises(BadInput, match="seed -1 is not allowed"):
+        compare_algorithms(contestants_of(["gosine"]), TINY, store, seed=-1)
+
+
+OWN = """
+from dataclasses import dataclass
+from byzmab import Baseline, Filter, compiled
+from byzmab.baselines.mp_ucb import decide
+
+
+@compiled
+def believe(heard):
+    return heard.own_mean, heard.own_pulls, 0.0
+
+
+@dataclass(frozen=True)
+class Crowd(Baseline):
+    decide = staticmethod(decide)
+    knows, assumes, trims = "everyone", "a good mood", False
+    xi: float = 1.1
+
+
+@dataclass(frozen=True)
+class Alone(Filter):
+    believe = staticmethod(believe)
+"""
+
+
+def test_an_algorithm_and_a_filter_of_ones_own_are_compared_too(store, tmp_path, monkeypatch):
+    """The algorithm is `mp-ucb` under another name, with just the constant given; the filter hears nobody."""
+    (tmp_path / "own.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    chosen = contestants_of(["own.py:Crowd:0", "own.py:Alone", "mp-ucb:0"])
+    assert [item.name for item in chosen] == [ALONE, "own.py:Crowd:0", "own.py:Alone", "mp-ucb:0"]
+    comparison = compare_algorithms(chosen, TINY._replace(networks=(COMPLETE,)), store)
+    (crowd,), (ours,) = rows_of(comparison, "own.py:Crowd:0"), rows_of(comparison, "mp-ucb:0")
+    assert (crowd.without, crowd.named, crowd.found) == (ours.without, ours.named, ours.found)
+    assert (crowd.contestant.knows, crowd.contestant.assumes) == ("everyone", "a good mood")
+    for own, solo in zip(rows_of(comparison, "own.py:Alone"), rows_of(comparison, ALONE), strict=True):
+        assert own.without == solo.without == own.named._replace(attack="none")
+        assert own.kind == solo.kind
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nobody", "algorithm 'nobody' is not known; .*or your own as file.py:Name"),
+        ("own.py:Crowd", "algorithm 'own.py:Crowd': there is no file 'own.py'"),
+        ("json:loads", "algorithm 'json:loads': json has no class 'loads' derived from byzmab.Baseline"),
+        ("gosine:eta=2", "algorithm parameters 'eta=2' are not understood; allowed: alpha=4"),
+        ("trimmed:7", "filter parameters '7' are not understood; allowed: none"),
+    ],
+)
+def test_what_cannot_be_compared_is_told_at_once(name, words):
+    with pytest.raises(BadInput, match=words):
+        contestants_of([name])
+
+
+def test_killed_and_started_again_it_goes_on_to_the_same_digits(tmp_path):
+    sizes = ["--network", "complete", "--horizon", 200, "--runs", 2, "--trials", 3, "--attack", "extreme", "--json"]
+    arguments = ["compare-algorithms", "mp-ucb:0", *sizes]
+    process = Forked([*arguments, "--out", "killed"], tmp_path / "log", cwd=tmp_path)
+    while len(kept := list((tmp_path / "killed").rglob("[0-9]*.npz"))) < 5:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    stamps = {path: path.stat().st_mtime_ns for path in kept}
+    resumed, whole = (
+        json.loads(byzmab(*arguments, "--out", out, cwd=tmp_path).stdout)["rows"] for out in ("killed", "whole")
+    )
+    assert [{**row, "seconds": 0} for row in resumed] == [{**row, "seconds": 0} for row in whole]
+    assert {path: path.stat().st_mtime_ns for path in kept} == stamps
+
+
+def test_the_title_of_the_figure_fits_one_panel(comparison):
+    """It was cut off on both sides."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    one = replace(comparison, preset=comparison.preset._replace(networks=(COMPLETE,)))
+    figure = draw_comparison(one)
+    box = figure.texts[0].get_window_extent(FigureCanvasAgg(figure).get_renderer())
+    assert box.x0 >= 0.0 and box.x1 <= figure.bbox.width
 
 
 def test_a_part_of_a_presets_networks_can_be_chosen():

@@ -82,6 +82,11 @@ def test_a_tournament_resumes(tmp_path):
     assert (store.computed, store.reused) == (0, points * SMALL.runs)
 
 
+def test_an_algorithm_that_has_no_filter_is_refused():
+    with pytest.raises(BadInput, match="algorithm 'gosine' does not go with a tournament of filters; allowed: resilie"):
+        read_field(None, {"algorithm": "gosine"})
+
+
 def test_unknown_contenders_are_named():
     with pytest.raises(BadInput, match="filter 'triimmed' is not known"):
         read_field(None, {"filter": ["triimmed"]}).matches()

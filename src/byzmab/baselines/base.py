@@ -31,6 +31,7 @@ class Network(NamedTuple):
     graph: Graph
     name: str  # of the graph, as it was given
     redrawn: bool  # drawn anew in every round
+    subset: int | None  # how many neighbours are heard in a round, drawn at random; None: all
     agents: int
     byzantine: int
     arms: int
@@ -109,9 +110,10 @@ def trimmed_sum(values: Floats, f: int) -> tuple[float, int]:
 
 
 @compiled
-def count_instead(state: Any, messages: int) -> None:
-    """Count so many messages for this round, where not everyone told everyone who hears it."""
+def count_instead(state: Any, messages: int, arms: int) -> None:
+    """Count so many messages, on so many arms each, for this round, where not everyone told everyone who hears it."""
     state.messages += messages - state.edges
+    state.arms_told += messages * arms - state.edges * state.arms
 
 
 def adjacency(state: NetworkState) -> Floats:
@@ -124,8 +126,18 @@ def adjacency(state: NetworkState) -> Floats:
     return heard
 
 
+def check_hears_all(name: str, network: Network) -> None:
+    """Raise BadInput where agents hear only some of their neighbours in a round."""
+    if network.subset is not None:
+        raise BadInput(
+            f"subset {network.subset} does not go with algorithm {name!r}, which has to hear every neighbour; "
+            "allowed: no subset"
+        )
+
+
 def check_undirected(name: str, network: Network) -> None:
-    """Raise BadInput unless the graph is always the same, undirected and connected."""
+    """Raise BadInput unless the graph is always the same, undirected and connected, and every neighbour is heard."""
+    check_hears_all(name, network)
     if not network.graph.random and not network.redrawn:
         heard = neighbours_of(network)
         if np.array_equal(heard, heard.T) and is_connected(heard):

@@ -90,6 +90,7 @@ class CoopUcb2(Baseline):
     update = staticmethod(update)
     knows = "N, d_max, f"
     assumes = "no liars; graph undirected, connected"
+    parameters = "gamma=2 (0 or more)"
     gamma: float = 2.0
 
     def __post_init__(self) -> None:

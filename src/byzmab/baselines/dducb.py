@@ -165,6 +165,7 @@ class Dducb(Baseline):
     update = staticmethod(update)
     knows = "N, λ₂, f"
     assumes = "no liars; graph undirected, connected"
+    parameters = "eta=2 (0 or more), plain=0 (1: mixing without acceleration), precision=22 (above 1)"
     eta: float = 2.0  # η of the index
     plain: int = 0  # 1 for mixing by P alone
     precision: float = 22.0  # 1/ε: agents differ by at most ε after a stage

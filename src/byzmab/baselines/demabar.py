@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from byzmab.baselines.base import NUMBER_BYTES, Baseline, Network, keep, trimmed_sum
+from byzmab.baselines.base import NUMBER_BYTES, Baseline, Network, check_hears_all, keep, trimmed_sum
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import below, fold, uniform
 from byzmab.core.errors import BadInput
@@ -121,13 +121,15 @@ class Demabar(Baseline):
     update = staticmethod(update)
     knows = "the share of liars, the smallest degree, N, T"
     assumes = "graph undirected, connected; liars below half of every neighbourhood"
-    lam: float = 0.0  # λ; 0 for 256 ln(4 K N T)
+    parameters = "lam=0 (λ above 0; 0: 256 ln(4 K N T))"
+    lam: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.lam < math.inf:
             raise self.misunderstood(self.to_text())
 
     def check(self, network: Network) -> None:
+        check_hears_all("demabar", network)
         if network.redrawn:
             raise BadInput(
                 f"time_varying true does not go with algorithm 'demabar', whose epochs are as long as the fewest "

@@ -119,7 +119,7 @@ def decide(state: Any) -> None:
     choices, index = integers(state.choices, agents), table(state.estimates, agents, arms)
     keys, rng = words(state.policy_keys, agents), words(state.rng, 1)
     if state.talks == 1:
-        count_instead(state, gossip(state))
+        count_instead(state, gossip(state), 1)
         state.talks = 0
         state.phase += 1
     width = params[ALPHA] * math.log(max(state.time, 1))
@@ -219,6 +219,7 @@ class Gosine(Gossip):
     rule = NO_BLOCKING
     knows = "nothing"
     assumes = "no liars; every arm sticky for some agent; graph connected"
+    parameters = "alpha=4 (0 or more), beta=3 (1 to 8), sticky=0 (arms for ever; 0: ⌈K/n⌉)"
     beta: float = 3.0
 
 
@@ -226,6 +227,7 @@ class Gosine(Gossip):
 class BlockingGossip(Gossip):
     """What the two with blocking share."""
 
+    parameters = "alpha=4 (0 or more), beta=2 (1 to 8), sticky=0 (arms for ever; 0: ⌈K/n⌉), eta=2 (1 to 8)"
     eta: float = 2.0
 
     def blocking_exponent(self) -> float:

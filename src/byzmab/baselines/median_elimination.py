@@ -2,7 +2,7 @@
 
 All agents pull all active arms in turn, equally often. At the end of a phase they tell their means to a server, which
 takes the median over agents, or over groups of them, drops the arms that are far below the best, and tells everyone
-which are left. The server is the last agent, a normal one; it must hear everyone. Everyone follows its verdict, so
+which are left. The server is the last normal agent; it must hear everyone. Everyone follows its verdict, so
 that phases always match: without a server, a liar who tells each agent something else would part them.
 
 - RCLB on orthonormal arms: phases ℓ with ε = 2^−ℓ, means of the phase, 2γ = 2 √2 (1 + C a √N) ε, a = f / N.
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from byzmab.baselines.base import NUMBER_BYTES, Baseline, Network, count_instead, keep, neighbours_of
+from byzmab.baselines.base import NUMBER_BYTES, Baseline, Network, check_hears_all, count_instead, keep, neighbours_of
 from byzmab.core.compiler import compiled
 from byzmab.core.errors import BadInput
 from byzmab.core.liars import f_for
@@ -124,7 +124,7 @@ def decide(state: Any) -> None:
     choices = integers(state.choices, agents)
     if state.talks == 1:
         judge(state)
-        count_instead(state, 2 * (agents - 1))  # to the server and back
+        count_instead(state, 2 * (agents - 1), arms)  # to the server and back
         state.talks = 0
         state.phase += 1
         begin_phase(state, kept)
@@ -162,6 +162,10 @@ class MedianElimination(Baseline):
     update = staticmethod(update)
     knows = "N, the share of liars"
     assumes = "a server that hears everyone and does not lie; liars below half"
+    parameters = (
+        "groups=0 (1: Fed-MoM-UCB), constant=1 (0 or more), delta=0.01 (between 0 and 1), share=-1 (of liars, below "
+        "0.5; negative: f/N), epsilon=0.05 (at least 0, below 1)"
+    )
     groups: int = 0  # 0: RCLB; 1: Fed-MoM-UCB
     constant: float = 1.0  # C of RCLB, of a lemma
     delta: float = 0.01  # of RCLB: the chance to fail
@@ -174,14 +178,18 @@ class MedianElimination(Baseline):
             raise self.misunderstood(self.to_text())
 
     def check(self, network: Network) -> None:
+        check_hears_all("median-elimination", network)
         heard = 0 if network.graph.random else neighbours_of(network)[-1].sum()
         if network.redrawn or heard < network.agents - 1:
             raise BadInput(
                 f"graph {network.name!r} does not go with algorithm 'median-elimination', whose server is the last "
-                "agent and hears everyone; allowed: complete, star, or a fixed graph in which it does"
+                "normal agent and hears everyone; allowed: complete, star, or a fixed graph in which it does"
             )
         if 2 * f_for(network.f, network.agents - 1) >= network.agents and self.share < 0.0:
-            raise BadInput(f"f {network.f} is not below half of {network.agents} agents, as a median needs")
+            most = (network.agents - 1) // 2
+            raise BadInput(
+                f"f {network.f} is not below half of {network.agents} agents, as a median needs; allowed: 0 to {most}"
+            )
 
     def message_bytes(self, arms: int) -> int:
         """A mean of every arm; the verdict is not larger."""

@@ -47,6 +47,7 @@ class MpUcb(Baseline):
     trims = False
     knows = "nothing"
     assumes = "no liars"
+    parameters = "xi=1.1 (-1 or more)"
     xi: float = 1.1  # ξ > 1 in theory
 
     def __post_init__(self) -> None:

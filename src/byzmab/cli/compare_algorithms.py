@@ -7,7 +7,10 @@ import typer
 
 from byzmab.cli.options import Json, Workers, require_study
 
-ALGORITHMS = typer.Argument(help="Those to compare, as in byzmab list, and solo; all if not given.")
+ALGORITHMS = typer.Argument(
+    help="Those to compare: as in byzmab list, with parameters or not, file.py:Name of your own, and solo; all if not "
+    "given."
+)
 PRESET = typer.Option(help="how large: small, minutes on two cores, or full, hours")
 NETWORK = typer.Option(
     help="only networks whose description holds these words: '40 agents', '20 arms, complete'; may be repeated"

@@ -8,6 +8,9 @@ from byzmab.attacks import ATTACKS
 from byzmab.baselines import BASELINES
 from byzmab.core import recommended
 from byzmab.core.errors import BadInput, unknown
+from byzmab.core.filters import FILTERS, Filter
+from byzmab.core.plugins import import_named
+from byzmab.search.search import space_of
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.parts import RESILIENT
 
@@ -49,7 +52,8 @@ def _filter(name: str, filter: str, policy: str, others: tuple[str, ...], source
     """A filter of ours with its published policy and others."""
     published = {"algorithm": RESILIENT, "filter": filter, "policy": policy}
     tried = tuple({**published, "policy": other} for other in others)
-    return Contestant(name, published, tried, source, "nothing" if filter == ALONE else "f", assumes)
+    knows = "f" if FILTERS.resolve(filter).trims else "nothing"
+    return Contestant(name, published, tried, source, knows, assumes)
 
 
 def _baseline(name: str, published: str, others: tuple[str, ...], source: str, trims: bool = False) -> Contestant:
@@ -62,14 +66,16 @@ def _baseline(name: str, published: str, others: tuple[str, ...], source: str, t
     return Contestant(name, first, tuple(tried), source, knows, assumes)
 
 
+AS_GIVEN = "as given"  # the source of constants that are in no list
 OURS_ASSUMES = "no proof"
 NARROWER = ("ucb:1", "ucb:0.5", "ucb:0.2", "ucb:0.1", "moss")  # than UCB1's width: tried with every filter, and alone
+WIDTHS = (*NARROWER, "tuned")
 CONTESTANTS = {
     item.name: item
     for item in (
-        _filter(ALONE, "solo", "ucb", (*NARROWER, "tuned"), "UCB1", "nothing"),
-        _filter("trimmed", "trimmed", "ucb", (*NARROWER, "tuned"), "the paper", "3f + 1 neighbours, f of them lie"),
-        _filter("pooled", "pooled", "ucb", (*NARROWER, "tuned"), "byzmab", OURS_ASSUMES),
+        _filter(ALONE, "solo", "ucb", WIDTHS, "UCB1", "nothing"),
+        _filter("trimmed", "trimmed", "ucb", WIDTHS, "the paper", "3f + 1 neighbours, f of them lie"),
+        _filter("pooled", "pooled", "ucb", WIDTHS, "byzmab", OURS_ASSUMES),
         _filter("screened", "screened", "tuned", NARROWER, "byzmab", OURS_ASSUMES),
         _filter(
             "guarded",
@@ -153,8 +159,9 @@ def preset_of(
         raise unknown("preset", name, list(PRESETS))
     changes: dict[str, Any] = {size: value for size, value in sizes.items() if value is not None}
     for size, value in changes.items():
-        if value < 1:
-            raise BadInput(f"{size} {value} is not allowed; allowed: a whole number of at least 1")
+        least = len(space_of(Experiment()).known) if size == "trials" else 1
+        if value < least:
+            raise BadInput(f"{size} {value} is not allowed; allowed: a whole number of at least {least}")
     if attacks:
         for attack in attacks:
             ATTACKS.resolve(attack)
@@ -167,17 +174,42 @@ def preset_of(
 
 
 def contestants_of(names: list[str] | None) -> list[Contestant]:
-    """The contestants with some names, all of them for None; being alone is always among them."""
-    for name in names or ():
-        if name not in CONTESTANTS:
-            raise unknown("algorithm", name, list(CONTESTANTS))
-    return [item for name, item in CONTESTANTS.items() if not names or name in (ALONE, *names)]
+    """The contestants with some names, all of them for None; being alone is always among them.
+
+    Other names are those of filters, of algorithms or filters with parameters, or a user's own as file.py:Name.
+    """
+    chosen = [item for name, item in CONTESTANTS.items() if not names or name in (ALONE, *names)]
+    return chosen + [_given(name) for name in dict.fromkeys(names or ()) if name not in CONTESTANTS]
+
+
+def _given(text: str) -> Contestant:
+    """One that is not in the list: an algorithm with just these constants, or a filter with the policies of all."""
+    name, colon, rest = text.partition(":")
+    if not colon and name not in FILTERS.entries:
+        raise BadInput(f"{unknown('algorithm', text, list(CONTESTANTS))}, or your own as file.py:Name")
+    if name in FILTERS.entries or _is_filter(text, name, rest.partition(":")[0]):
+        FILTERS.resolve(text)
+        return _filter(text, text, "ucb", WIDTHS, AS_GIVEN, OURS_ASSUMES)
+    algorithm = BASELINES.resolve(text)
+    return Contestant(text, {"algorithm": text}, (), AS_GIVEN, algorithm.knows, algorithm.assumes)
+
+
+def _is_filter(text: str, where: str, class_name: str) -> bool:
+    """Whether a user's module has a filter of that name."""
+    if where in BASELINES.entries:
+        return False
+    found = getattr(import_named(f"algorithm {text!r}", where), class_name, None)
+    return isinstance(found, type) and issubclass(found, Filter)
 
 
 def experiment_of(network: Network, settings: Settings, **size: Any) -> Experiment | str:
-    """The experiment of a contestant on a network; in one sentence why not, where it makes no sense there."""
+    """The experiment of a contestant on a network; in one sentence why not, where it makes no sense there.
+
+    BadInput where nobody could play it, as by its seed.
+    """
+    everyones = Experiment(**network._asdict(), **size, record=1)
     try:
-        return Experiment(**network._asdict(), **settings, **size, record=1)
+        return everyones.but(**settings)
     except BadInput as error:
         return str(error)
 

@@ -1,6 +1,7 @@
 """The figure of a comparison: regret against messages, one panel for each network."""
 
 import math
+import textwrap
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,6 +22,8 @@ ROOM = 0.45  # for names on the right, as a share of a panel's width
 NEAR = 0.16  # points so near, as a share of the width, are drawn side by side
 BESIDE = 0.012  # how far apart these are
 APART = 0.045  # between two names, as a share of the height
+LETTERS = 95  # of the title above a panel
+LABELLED = "1235"  # first digits of the regrets that are written at the axis; more would touch each other
 
 
 class Point(NamedTuple):
@@ -54,11 +57,11 @@ def draw_comparison(comparison: Leaderboard) -> "Figure":
         _draw_panel(axes, best_rows(comparison, network), str(network))
     for axes in panels[len(preset.networks) :]:
         axes.set_visible(False)
-    figure.suptitle(
+    title = (
         f"horizon {preset.horizon}, {preset.runs} runs, the better of published and tuned constants; filled: under the "
-        "worst attack, hollow: without attack; dotted: alone; points with as many messages are drawn side by side",
-        fontsize=8,
+        "worst attack, hollow: without attack; dotted: alone; points with as many messages are drawn side by side"
     )
+    figure.suptitle(textwrap.fill(title, LETTERS * columns), fontsize=8)
     return figure
 
 
@@ -76,7 +79,7 @@ def _draw_panel(axes: "Axes", rows: list[Row], title: str) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(lambda regret, _: f"{regret:g}" if f"{regret:g}"[0] in LABELLED else "")
     axes.tick_params(axis="y", which="both", labelsize=7)
     axes.set_xlabel("messages in a run")
     axes.set_ylabel("regret per normal agent")
@@ -107,7 +110,8 @@ def _draw_points(axes: "Axes", points: list[Point]) -> None:
             axes.plot(at, point.worst, "o", color=color, markersize=4)
             line = {"arrowstyle": "-", "color": "#aaaaaa", "linewidth": 0.5}
             label = (edge, math.exp(height))
-            axes.annotate(point.name, (at, point.worst), label, fontsize=7, va="center", color=color, arrowprops=line)
+            text = axes.annotate(point.name, (at, point.worst), label, fontsize=7, va="center", arrowprops=line)
+            text.set(color=color, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
 
 
 def _groups(points: list[Point], near: float) -> list[list[Point]]:

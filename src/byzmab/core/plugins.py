@@ -130,7 +130,7 @@ class Registry:
         return BadInput(f"{unknown(self.base.kind, wanted, self.entries)}, or your own as file.py:Name")
 
     def _load(self, wanted: str, where: str, class_name: str) -> type[Plugin]:
-        module = _import(f"{self.base.kind} {wanted!r}", where)
+        module = import_named(f"{self.base.kind} {wanted!r}", where)
         if module is None:
             raise self._unknown(wanted)
         found = getattr(module, class_name, None)
@@ -149,7 +149,7 @@ class Registry:
         return f"{name}:{text}" if text else name
 
 
-def _import(what: str, where: str) -> Any:
+def import_named(what: str, where: str) -> Any:
     """Import a user's module, by file or by name, the current directory first; None if there is none."""
     path = Path(where if where.endswith(".py") else f"{where.replace('.', '/')}.py").absolute()
     if "\0" in where or (where.endswith(".py") and not path.is_file()):

@@ -51,6 +51,10 @@ class FilterWithoutContexts(UserWarning):
     """The filter was not made for contexts."""
 
 
+class SettingUnused(UserWarning):
+    """A setting was given of which the algorithm makes no use."""
+
+
 def warn_of(experiments: Sequence[Experiment], stacklevel: int) -> None:
     """Warn, at most once for each assumption, where some of the experiments do not meet it."""
     for category, check in CHECKS.items():
@@ -138,12 +142,25 @@ def filter_without_contexts(experiment: Experiment) -> str | None:
     return f"filter {experiment.filter}{weakness} with contexts; {better} was measured to be best"
 
 
+def settings_unused(experiment: Experiment) -> str | None:
+    """One sentence where settings of the paper's own algorithm are given to one that replaces it."""
+    baseline = experiment.parts.baseline
+    if baseline is None:
+        return None
+    unused = ["filter", "kappa", *([] if experiment.context else ["policy"]), *([] if baseline.trims else ["f"])]
+    settings = experiment.settings()
+    given = [f"{name} {settings[name]}" for name in unused if getattr(experiment, name) != getattr(Experiment, name)]
+    verb = "does" if len(given) == 1 else "do"
+    return f"{' and '.join(given)} {verb} not matter to algorithm {settings['algorithm']}" if given else None
+
+
 CHECKS: dict[type[Warning], Callable[[Experiment], str | None]] = {
     TooManyLiars: too_many_liars,
     TooFewNeighbours: too_few_neighbours,
     NobodyHeard: nobody_heard,
     MeansClipped: clipped_means,
     FilterWithoutContexts: filter_without_contexts,
+    SettingUnused: settings_unused,
 }
 
 

@@ -200,7 +200,7 @@ def _check_baseline(experiment: "Experiment", parts: Parts) -> None:
         name = experiment.graph if isinstance(experiment.graph, str) else type(parts.graph).__name__
         redrawn = experiment.time_varying and parts.graph.random
         size = parts.agents, parts.byzantine, parts.arms, parts.f
-        parts.baseline.check(Network(parts.placed, name, redrawn, *size))
+        parts.baseline.check(Network(parts.placed, name, redrawn, experiment.subset, *size))
 
 
 def _resolve_attack(experiment: "Experiment") -> Attack:

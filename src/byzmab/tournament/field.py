@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from byzmab.core import recommended
+from byzmab.core.errors import BadInput
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.files import open_experiment
 
@@ -64,6 +65,11 @@ def read_field(file: str | Path | None, changes: Mapping[str, Any]) -> Field:
     shared = {name: value for name, value in changes.items() if name not in Cell._fields}
     usual = {} if file is not None else USUAL
     base = open_experiment(file, {**usual, **shared})
+    if base.parts.baseline is not None:
+        raise BadInput(
+            f"algorithm {base.algorithm!r} does not go with a tournament of filters; allowed: resilient (byzmab "
+            "compare-algorithms plays the others)"
+        )
     if base.context > 0 and "attack" not in chosen:
         chosen["attack"] = CONTEXT_ATTACKS
     plural = {"filter": "filters", "policy": "policies", "attack": "attacks", "graph": "graphs", "agents": "agents"}
