@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 
 from byzmab import Attack, BadInput, Baseline, Experiment, Filter, Graph, Policy, Rewards, compiled
+from byzmab.attacks.contexts.base import ContextAttack
+from byzmab.baselines.contexts import ContextBaseline
 from byzmab.core.compiler import watching_compilation
 from byzmab.core.draws import uniform
 from byzmab.core.filters.base import CAPPED_COUNTS
 from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.trimmed import Mean
 from byzmab.engine.state import floats, integers, table
+from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.parts import ALGORITHMS, PLUGINS
 from byzmab.simulation.single_run import Run
 from byzmab.testing import check
@@ -435,6 +438,94 @@ def test_lies_that_are_no_numbers_are_silence():
     for played in (noisy, silent):
         played.advance(50)
     assert np.array_equal(noisy.state["regret"], silent.state["regret"])
+
+
+def at_contexts(kind, **functions):
+    """A plug-in of a kind for contexts with these functions."""
+    return type("Mine", (kind,), {name: staticmethod(function) for name, function in functions.items()})()
+
+
+def test_statistics_that_are_none_are_silence_and_so_is_what_is_not_filled_in():
+    @compiled
+    def lopsided(world, sender, receiver, params, scratch, rng, report):
+        for arm in range(report.shape[0]):
+            for index in range(report.shape[1]):
+                report[arm, index] = world.statistics[sender, arm, index]
+            report[arm, 1 + 2 * 3 + 1] -= 1e6  # of d = 3: above the diagonal of G alone
+
+    @compiled
+    def to_one_alone(world, sender, receiver, params, scratch, rng, report):
+        if receiver == world.byzantine:
+            for arm in range(report.shape[0]):
+                report[arm, 0] = 1e200  # too large to count with
+
+    settings = {"context": 3, "arms": "random:3", "filter": "pooled", "agents": 6, "byzantine": 1, "runs": 1}
+    attacks = at_contexts(ContextAttack, lie_at=lopsided), at_contexts(ContextAttack, lie_at=to_one_alone), "starve"
+    results = []
+    for attack in attacks:
+        run = ContextRun(Experiment(attack=attack, horizon=50, **settings), 0)
+        run.advance(50)
+        results.append(run.state["regret"].tolist())
+    assert results[0] == results[1] == results[2]
+
+
+def test_an_arm_that_is_not_filled_in_is_not_told_as_to_another():
+    @compiled
+    def to_one_alone(world, sender, receiver, params, scratch, rng, report):
+        if receiver == world.byzantine:
+            for arm in range(report.shape[0]):
+                for index in range(report.shape[1]):
+                    report[arm, index] = world.statistics[sender, arm, index]
+
+    settings = {"context": 3, "arms": "random:3", "filter": "pooled", "agents": 4, "byzantine": 1, "runs": 1}
+    run = ContextRun(Experiment(attack=at_contexts(ContextAttack, lie_at=to_one_alone), horizon=5, **settings), 0)
+    run.advance(5)
+    state = run.state
+    rows = state["inbox_rows"][: int(state["inbox_starts"][-1])][
+        state["inbox_senders"][: int(state["inbox_starts"][-1])] == 0
+    ]
+    assert [bool(state["told_statistics"][row].any()) for row in rows] == [True, False, False]
+
+
+def broken_at_contexts():
+    @compiled
+    def infinite(world, sender, receiver, params, scratch, rng, report):
+        report[0, 0], report[0, 1] = 5.0, np.inf
+
+    @compiled
+    def vandal(world, sender, receiver, params, scratch, rng, report):
+        world.statistics[receiver, 0, 1] += 0.1
+
+    @compiled
+    def writes_own(own, told, rows, arm, x, f, ridge, params, belief):
+        belief[0], belief[1] = 0.5, 1.0
+        own[8] += 0.1
+
+    @compiled
+    def writes_context(own, told, rows, arm, x, f, ridge, params, belief):
+        belief[0], belief[1] = 0.5, 1.0
+        x[0] = 0.0
+
+    @compiled
+    def half(own, told, rows, arm, x, f, ridge, params, belief):
+        belief[0] = 0.5
+
+    nothing = type("Mine", (ContextBaseline,), {})()
+    return [
+        (at_contexts(ContextAttack, lie_at=infinite), "of arm 1 it tells numbers that are not finite"),
+        (at_contexts(ContextAttack, lie_at=vandal), "it changed statistics"),
+        (type("Mine", (ContextAttack,), {})(), "neither `lie` nor `lie_at`"),
+        (at_contexts(ContextBaseline, combine=writes_own), "it changed statistics"),
+        (at_contexts(ContextBaseline, combine=writes_context), "it changed contexts"),
+        (at_contexts(ContextBaseline, combine=half), "^algorithm made a belief that is no number"),
+        (nothing, "^algorithm function combine None is not compiled"),
+    ]
+
+
+def test_plugins_for_contexts_that_are_wrong_are_caught():
+    for plugin, sentence in broken_at_contexts():
+        with pytest.raises((AssertionError, BadInput), match=sentence):
+            check(plugin)
 
 
 def test_a_plugin_is_found_in_the_users_own_file(tmp_path, monkeypatch):

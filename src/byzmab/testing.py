@@ -30,8 +30,7 @@ from byzmab.drifts import Drift
 from byzmab.graphs import Graph
 from byzmab.rewards import Pull, Rewards
 from byzmab.rewards.base import prepared_for
-from byzmab.simulation.context_run import ContextRun
-from byzmab.simulation.context_world import draw_parameters
+from byzmab.simulation.context_contract import check_at_contexts, check_tells_statistics
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.run import simulate
 from byzmab.simulation.single_run import Run
@@ -225,8 +224,10 @@ def check_policy(policy: Policy) -> None:
 @check.register
 def check_attack(attack: Attack) -> None:
     """It lies to any filter on any graph, also where a liar has no neighbour, and leaves the world as it is."""
+    assert attack.lie is not None or attack.lie_at is not None, "it provides neither `lie` nor `lie_at`"
     if attack.lie_at is not None:
-        _check_with_contexts(WITH_CONTEXTS.but(attack=attack))
+        check_at_contexts(WITH_CONTEXTS.but(attack=attack))
+        check_tells_statistics(WITH_CONTEXTS.but(attack=attack))
     if attack.lie is None:
         return
     for graph in ("complete", "erdos-renyi:0.4", "star:1"):
@@ -244,22 +245,6 @@ def check_attack(attack: Attack) -> None:
         _check_sees_edges(attack)
     if not attack.equivocates:
         _check_equivocates(attack)
-
-
-def _check_with_contexts(given: Experiment) -> None:
-    """The same with contexts: what it tells is finite, and statistics are those of one's own pulls."""
-    for time_varying in (False, True):
-        experiment = given.but(time_varying=time_varying, memory=2 * time_varying)
-        first, second = (ContextRun(experiment, 0) for _ in range(2))
-        for run in (first, second):
-            run.advance(experiment.horizon)
-        state = first.state
-        assert np.array_equal(state["statistics"][:, :, 0], state["pulls"]), (
-            "it changed statistics, which are not its own"
-        )
-        assert np.array_equal(state["parameters"], draw_parameters(experiment, 0)), "it changed the arms' parameters"
-        assert np.isfinite(state["told_statistics"]).all(), "it tells numbers that are not finite"
-        assert np.array_equal(state["regret"], second.state["regret"]), "two runs with the same seed differ"
 
 
 def _check_sees_edges(attack: Attack) -> None:
@@ -365,7 +350,7 @@ def check_algorithm(algorithm: Baseline) -> None:
     """It decides from what each agent saw and heard alone, by f only where it `trims`, and tells numbers."""
     if isinstance(algorithm, ContextBaseline):
         check_functions(algorithm.kind, algorithm.functions())
-        _check_with_contexts(WITH_CONTEXTS.but(algorithm=algorithm, filter=SMALL.filter))
+        check_at_contexts(WITH_CONTEXTS.but(algorithm=algorithm, filter=SMALL.filter))
         return
     given = SMALL.but(algorithm=algorithm)
     _check_in_use(given)

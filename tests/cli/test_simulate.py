@@ -280,6 +280,31 @@ main.main()
 """
 
 
+LOST_IN_A_LIBRARY = """
+import ctypes, signal, time
+from byzmab.cli import main
+
+@ctypes.CFUNCTYPE(None)
+def called_by_a_library():
+    signal.raise_signal(signal.SIGINT)
+
+def app(**settings):
+    called_by_a_library()
+    END
+
+main.app = app
+main.main()
+"""
+
+
+@pytest.mark.parametrize("end", ["time.sleep(30)", "raise RuntimeError('no compiled object yet')"])
+def test_control_c_is_not_lost_while_a_library_calls_back(end):
+    """numba compiles so: an exception does not leave what it calls, and what it made is missing afterwards."""
+    program = [sys.executable, "-c", LOST_IN_A_LIBRARY.replace("END", end)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=25)
+    assert (done.returncode, done.stderr) == (130, "stopped\n")
+
+
 def test_what_control_c_catches_half_made_does_not_complain():
     done = subprocess.run([sys.executable, "-c", CAUGHT_HALF_MADE], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (130, "stopped\n")

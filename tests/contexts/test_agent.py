@@ -134,6 +134,25 @@ def test_looking_at_another_context_does_not_change_what_a_reward_judges():
     assert agents[0].lead == agents[1].lead != 0.0
 
 
+def test_looking_at_the_latest_context_again_does_not_change_what_a_reward_judges():
+    """Between a choice and its reward more is heard, and somebody looks at the agent."""
+    agent, twin, other = agent_of(f=0, seed=3), agent_of(f=0, seed=3), agent_of(seed=4)
+    rng = np.random.default_rng(12)
+    for x in contexts(rng, 40):
+        learn(other, rng, 1)
+        arm = agent.select(x)
+        assert twin.select(x) == arm
+        for one in (agent, twin):
+            one.hear("other", other.report())
+        twin.belief()
+        twin._repr_html_()
+        assert agent.estimates == twin.estimates
+        for one in (agent, twin):
+            one.reward(arm, float(arm == "red"), x)
+    assert agent.lead != 0.0
+    assert agent.to_json() == twin.to_json()
+
+
 def test_with_contexts_pooled_and_tuned_are_the_defaults():
     assert "filter 'pooled', policy 'tuned'" in repr(Agent(ARMS, context=2))
     assert "filter 'guarded', policy 'tuned'" in repr(Agent(ARMS, 1, 1.5, "guarded", context=2))
@@ -213,6 +232,26 @@ def test_an_agent_saved_and_loaded_in_every_round_goes_on_as_if_it_had_never_sto
             one.hear("other", other.report())
     assert isinstance(twin, ContextAgent)
     assert agent.to_json() == twin.to_json()
+
+
+@pytest.mark.parametrize("ridge", [1e-15, 1e-7, 1.0])
+def test_an_agent_that_saw_one_context_only_is_loaded_again_however_small_the_ridge(ridge):
+    """A⁻¹ is large where nothing was seen, and rounding with it."""
+    agent, rng = agent_of(ridge=ridge), np.random.default_rng(1)
+    for _ in range(3000):
+        agent.reward(agent.select((0.6, 0.8)), float(rng.random() < 0.5), (0.6, 0.8))
+    again = Agent.from_json(agent.to_json())
+    assert again.to_json() == agent.to_json()
+
+
+def test_numbers_too_large_to_count_with_are_silence():
+    """Finite, and of a possible report; but their squares are not."""
+    agent = agent_of(shares="information", vetting=False)
+    learn(agent, np.random.default_rng(2), 20)
+    believed = agent.belief((0.6, 0.8))
+    huge = ContextReport(np.full(3, 1e200), np.zeros((3, 2)), np.tile(5e199 * np.eye(2), (3, 1, 1)))
+    agent.hear("other", huge)
+    assert np.array_equal(agent.belief((0.6, 0.8)), believed)
 
 
 def test_a_state_that_no_agent_has_is_refused():

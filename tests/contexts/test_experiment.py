@@ -77,6 +77,48 @@ def test_contexts_and_means_come_from_a_file_of_data(tmp_path):
         experiment.but(arms=named)
 
 
+SEEN, MEANS = np.eye(3), np.full((3, 2), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "sentence"),
+    [
+        ({"contexts": SEEN}, "is no whole file of numpy.savez with both arrays"),
+        ({"contexts": SEEN * np.nan, "means": MEANS}, "has contexts of 3×3 float64, or not finite"),
+        ({"contexts": SEEN + 0j, "means": MEANS}, "has contexts of 3×3 complex128"),
+        ({"contexts": SEEN.astype(str), "means": MEANS}, "has contexts of 3×3 <U32"),
+        ({"contexts": SEEN[0], "means": MEANS}, "has contexts of 3 float64"),
+        ({"contexts": SEEN, "means": MEANS[:2]}, "has 3 contexts and means of 2 rows and 2 arms"),
+        ({"contexts": SEEN, "means": MEANS[:, :1]}, "has 3 contexts and means of 3 rows and 1 arms"),
+        ({"contexts": SEEN * [[1.0], [0.0], [1.0]], "means": MEANS}, "a context that is longer than 1, or 0, in row 2"),
+        ({"contexts": SEEN * 1.1, "means": MEANS}, "a context that is longer than 1, or 0, in row 1"),
+        ({"contexts": SEEN, "means": MEANS * [[1.0], [1.0], [3.0]]}, r"a mean that is not in \[0, 1\] in row 3"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+def test_data_that_cannot_be_are_told_by_what_is_wrong(tmp_path, arrays, sentence):
+    np.savez(tmp_path / "data.npz", **arrays)
+    with pytest.raises(BadInput, match=f"^arms '.*data.npz' .*{sentence}.*; allowed: arrays `contexts`"):
+        SMALL.but(arms=str(tmp_path / "data.npz"))
+
+
+def test_a_broken_file_of_data_gets_one_sentence(tmp_path):
+    np.savez(tmp_path / "whole.npz", contexts=SEEN, means=MEANS)
+    whole = (tmp_path / "whole.npz").read_bytes()
+    for content in (b"", b"words", whole[:300], whole.replace(SEEN.tobytes()[:16], bytes(16), 1)):
+        (tmp_path / "data.npz").write_bytes(content)
+        with pytest.raises(BadInput, match=r"is no whole file of numpy\.savez"):
+            SMALL.but(arms=str(tmp_path / "data.npz"))
+
+
+def test_data_in_single_precision_are_taken(tmp_path):
+    contexts = np.random.default_rng(1).normal(size=(50, 3)).astype(np.float32)
+    contexts /= np.linalg.norm(contexts, axis=1, keepdims=True)
+    np.savez(tmp_path / "data.npz", contexts=contexts, means=np.full((50, 2), 0.5, np.float32))
+    taken = SMALL.but(arms=str(tmp_path / "data.npz")).parts.contexts.data.contexts
+    assert np.linalg.norm(taken, axis=1).max() <= 1.0 + 1e-12 and taken == pytest.approx(contexts, abs=1e-6)
+
+
 def test_sweeps_and_tournaments_take_contexts(tmp_path):
     file = tmp_path / "sweep.toml"
     file.write_text('[experiment]\ncontext = 3\narms = "random:3"\n[grid]\nshares = ["equal", "projection"]\n')

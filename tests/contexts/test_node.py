@@ -13,6 +13,7 @@ from live import NETWORK, Process, Time, config_of, host_of, key_of, neighbour_o
 
 from byzmab import Agent, BadInput, Client, NodeError
 from byzmab.core.contexts.reports import ContextReport
+from byzmab.node import views
 from byzmab.node.api import SelectRequest
 from byzmab.node.composing import Header, signed_report
 from byzmab.node.config import ROOM, check_arms, read_config
@@ -200,12 +201,31 @@ def test_a_setting_that_cannot_be_is_named_with_its_line(tmp_path, line, sentenc
     assert re.search(r"line \d", str(caught.value))
 
 
+def test_the_best_arm_is_not_asked_of_a_node_with_contexts(host):
+    with pytest.raises(BadInput, match=r"^best is not allowed with contexts.*; allowed: POST /v1/select"):
+        views.best(host, 0.95)
+
+
 def test_a_warm_start_is_refused_in_one_sentence(host):
     with pytest.raises(BadInput, match="warm start is not allowed with contexts"):
         host.decisions.warm_start({"a": (3, 0.5)})
 
 
 # the disk
+
+
+def test_data_are_read_again_with_another_ridge_however_small(tmp_path):
+    """One context alone: λ is all that keeps A from being singular, and rounding is larger than that."""
+    host = host_of(config(1, tmp_path), 1)
+    for _ in range(40):
+        event = host.select(context=(0.6, 0.8)).event_id
+        host.reward(event, 1.0)
+    before = host.agent.report().to_json()
+    host.close()
+    again = host_of(config(1, tmp_path, ridge=1e-15), 1)
+    assert again.agent.report().to_json() == before
+    again.select(context=(0.6, 0.8))
+    again.close()
 
 
 def test_a_backup_brings_back_statistics_and_contexts(tmp_path):
@@ -238,6 +258,9 @@ def test_a_backup_with_other_numbers_than_its_dimensions_ask_for_is_refused(tmp_
         host_of(settings, 1)
     state.events[0].context = bytes(3)
     with pytest.raises(BadInput, match="node state is not understood: a context that is no numbers"):
+        from_json(to_json(state))
+    state.events[0].context = bytes(24)
+    with pytest.raises(BadInput, match="node state is not understood: a context that is no numbers, or not as many"):
         from_json(to_json(state))
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from byzmab import BadInput
+from byzmab import BadInput, compiled
 from byzmab.core.contexts.believe import scratch_shapes
 from byzmab.core.contexts.centre import write_centre
 from byzmab.core.contexts.comparing import CAPS, TERMS, compare
@@ -160,10 +160,52 @@ def test_each_impossible_step_between_two_reports_is_refused():
             check_growth(before, broken)
 
 
-@pytest.mark.parametrize("x", [[1.0] * D, [0.5] * (D - 1), [np.nan] * D, "abcd", [[0.1] * D], None])
+def test_sums_over_very_many_pulls_are_no_lies_though_every_addition_rounds_to_one_side():
+    """At one context, (1, 1, 1)/√3; so many pulls that 1 / 3 is 1.5 · 10⁻⁸ less or more when it is added."""
+    x, before = np.full(3, 3.0**-0.5), None
+    for pulls in (1e8, 2e8, 2.01e8):
+        gram = np.full((3, 3), rounded_sum(x[0] * x[0], int(pulls)))
+        moment = np.full(3, rounded_sum(0.5 * x[0], int(pulls)))
+        check_statistics(pulls, gram, moment)
+        after = ContextReport(np.array([pulls]), moment[None], gram[None], ("a",))
+        if before is not None:
+            check_growth(before, after)
+        before = after
+
+
+@compiled
+def rounded_sum(value, count):
+    total = 0.0
+    for _ in range(count):
+        total += value
+    return total
+
+
+@pytest.mark.parametrize(
+    "x",
+    [[1.0] * D, [0.5] * (D - 1), [np.nan] * D, "abcd", [[0.1] * D], None, [10**400] * D, [1e200] * D, ["0.1"] * D, 0.5],
+    ids=lambda x: str(x)[:20],
+)
+@pytest.mark.filterwarnings("error")
 def test_a_context_that_is_none_is_refused(x):
     with pytest.raises(BadInput, match=r"^context .* is not allowed; allowed: 4 finite numbers"):
         checked_context(x, D)
+
+
+def test_a_number_is_no_list_of_one():
+    with pytest.raises(BadInput, match=r"^context '0.5' is not allowed; allowed: 1 finite number in a list"):
+        checked_context(0.5, 1)
+
+
+def test_directions_in_single_precision_are_contexts_of_length_1():
+    rng = np.random.default_rng(5)
+    for x in rng.normal(size=(100, D)).astype(np.float32):
+        x /= np.linalg.norm(x)
+        seen = checked_context(x, D)
+        assert np.linalg.norm(seen) <= 1.0 + 1e-12 and seen == pytest.approx(x, abs=1e-6)
+        assert np.array_equal(checked_context(seen, D), seen)
+    with pytest.raises(BadInput, match=r"^context of length 1.00001 is not allowed"):
+        checked_context([1.00001, 0.0, 0.0, 0.0], D)
 
 
 def test_reports_without_a_gram_matrix_are_silence():
@@ -175,6 +217,10 @@ def test_reports_without_a_gram_matrix_are_silence():
             row[1 + 3 * D] = value  # symmetric, but not positive semidefinite
         assert not hear(row, D, RIDGE)
         assert not row.any()
+    for above in (50.0, np.nan, 1e200):  # in the upper triangle alone: not symmetric
+        row = own[0].copy()
+        row[2 + 2 * D] = above
+        assert not hear(row, D, RIDGE)
 
 
 def test_with_nobody_trimmed_equal_shares_are_the_joint_ridge_estimate():

@@ -91,7 +91,7 @@ class Attack(Plugin):
     can follow what they told before, so that no audit finds them out.
 
     With contexts the world is a `ContextWorld` (attacks/contexts/world.py), and `report` a table of arms × numbers in
-    which n, b and G are to be filled in; what is no Gram matrix, or not finite, is silence. An attack may have both.
+    which n, b and G are to be filled in; what is not, is no Gram matrix or not finite is silence. It may have both.
     One that looks at `world.contexts` says so by `sees_contexts`.
 
         start_round_at(world, params, scratch, rng)

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 from io import TextIOWrapper
 from pathlib import Path
 from types import FrameType
@@ -69,6 +70,8 @@ def _options(
 # typer does not export the base of its usage errors, to which unknown options belong too
 UsageError: Any = typer.BadParameter.__mro__[1]
 INTERRUPTED = 130
+AGAIN = 0.1  # seconds after which an interrupt that got lost comes again
+_interrupted = threading.Event()
 
 
 def main() -> None:
@@ -92,12 +95,15 @@ def main() -> None:
     except UsageError as error:
         message = _with_value(error)
         code = _end(f"error: {message}", 2) if message else 0  # no arguments: the help was shown
-    except ValueError as error:
+    except Exception as error:
         from byzmab.core.errors import BadInput
 
-        if not isinstance(error, BadInput):
+        if isinstance(error, BadInput):
+            code = _end(f"error: {error}", 2)
+        elif _interrupted.is_set():  # numba, stopped in the middle, misses its own code
+            code = INTERRUPTED
+        else:
             raise
-        code = _end(f"error: {error}", 2)
     sys.exit(_end("stopped", INTERRUPTED) if code == INTERRUPTED else code)
 
 
@@ -118,8 +124,17 @@ def _nowhere() -> TextIO:
 
 def _interrupt(number: int, frame: FrameType | None) -> Never:
     """Stop, and let objects that are caught half-made die in silence: Python would print their complaints."""
-    sys.unraisablehook = lambda complaint: None
+    _interrupted.set()
+    sys.unraisablehook = _lost
     raise KeyboardInterrupt
+
+
+def _lost(complaint: Any) -> None:
+    """Stop again, and soon, where the interrupt itself got lost: nothing leaves a function that a library calls."""
+    if issubclass(complaint.exc_type, KeyboardInterrupt):
+        again = threading.Timer(AGAIN, os.kill, [os.getpid(), signal.SIGINT])  # wakes whoever sleeps, too
+        again.daemon = True
+        again.start()
 
 
 def _end(message: str, code: int) -> int:

@@ -61,6 +61,9 @@ def lie_all_at(state: Any) -> None:
             if state.memory > 0 and times[entry] != sent:
                 continue  # a remembered lie stays as it was sent
             rng[0] = fold(key, 1 + sender * agents + receiver)
+            for arm in range(arms):
+                for index in range(state.row_size):
+                    report[arm, index] = 0.0  # what is not filled in is silence, not what another was told
             lie_at(world, sender, receiver, params, scratch, rng, report)
             row = inbox_rows[entry]
             for arm in range(arms):

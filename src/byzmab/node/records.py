@@ -130,8 +130,9 @@ def from_json(text: bytes) -> State:
             msgspec.convert(facts[name], int)
         for name in ("network", "key"):
             msgspec.convert(facts[name], str)
-        if any(len(event.context or b"") % NUMBER.itemsize for event in state.events):
-            raise ValueError("a context that is no numbers")
+        size = NUMBER.itemsize * msgspec.convert(facts.get("context", 0), int)
+        if any(len(event.context or b"") != size for event in state.events):
+            raise ValueError("a context that is no numbers, or not as many as others")
     except (msgspec.MsgspecError, ValueError, KeyError, RecursionError) as error:
         raise BadInput(f"node state is not understood: {error}") from None
     if state.format != FORMAT:

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
 from byzmab.core.filters.fates import Fate
 from byzmab.core.policies import POLICIES
@@ -42,6 +43,9 @@ def _arms(host: Host) -> list[ArmState]:
 
 def best(host: Host, confidence: float) -> BestAnswer:
     """The arm that looks best now, and how sure that is."""
+    if host.config.context is not None:
+        asked = "POST /v1/select, whose estimates are at its context"
+        raise BadInput(f"best is not allowed with contexts, on which it depends; allowed: {asked}")
     host.membership.forget_stale()
     found = host.agent.best(confidence)
     arms = [ArmInterval(str(interval.arm), *interval[1:]) for interval in found.intervals]

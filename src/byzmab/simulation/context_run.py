@@ -12,9 +12,11 @@ from byzmab.contexts.round import advance_contexts
 from byzmab.core import draws
 from byzmab.core.contexts.believe import scratch_shapes
 from byzmab.core.contexts.statistics import empty_statistics, row_size
+from byzmab.core.errors import BadInput
+from byzmab.core.filters.base import NO_BELIEF
 from byzmab.engine.choose import choosing
 from byzmab.engine.draw import drawing
-from byzmab.engine.state import NetworkState
+from byzmab.engine.state import BAD_BELIEF, NetworkState
 from byzmab.simulation.context_settings import ContextParts, constant_of
 from byzmab.simulation.context_world import context_parts, draw_leans, draw_parameters, usual_means
 from byzmab.simulation.density import expected_edges
@@ -37,6 +39,7 @@ class ContextRun(Run):
             pulling_at(parts.rewards),
         )
         self._compiled: Any = advance_contexts
+        self._believes_by = by.kind
         self.state = NetworkState(**_settings(experiment, contexts))
         self._tells_tallies = int(self.state.record["history"]) == 1
         self._set_inputs(experiment, run)
@@ -46,6 +49,12 @@ class ContextRun(Run):
         self._grow_lies(rows_to_keep(experiment) + expected_lies(experiment) + 1)
         first_pulls_at(self.state.record, self.loops[-1])
         self._check_fault()
+
+    def _check_fault(self) -> None:
+        """BadInput where a plug-in did wrong; here beliefs may be an algorithm's, too."""
+        if int(self.state.record["fault"]) == BAD_BELIEF:
+            raise BadInput(NO_BELIEF.replace("filter", self._believes_by, 1))
+        super()._check_fault()
 
     def _set_contexts(self, experiment: Experiment, run: int) -> None:
         """Set all that contexts need: parameters or data, where they lean, statistics, and what is kept of them."""

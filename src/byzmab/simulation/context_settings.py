@@ -3,6 +3,8 @@
 import hashlib
 import json
 import math
+import zipfile
+import zlib
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -10,18 +12,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from byzmab.core.contexts.reports import MOST_DIMENSIONS
+from byzmab.core.contexts.reports import EXACT, LEAST_LENGTH, MOST_DIMENSIONS, MOST_LENGTH
 from byzmab.core.contexts.shares import SHARES
 from byzmab.core.contexts.statistics import NEUTRAL, ROUNDING
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
 
 ALIKE, LEANING = "alike", "leaning"
-USUAL_LEAN = 2.0
+USUAL_LEAN, MOST_LEAN = 2.0, 1e6
 USUAL = {"contexts": ALIKE, "ridge": 1.0, "shares": "equal", "vetting": True}  # what needs a context, and its default
 WITHOUT = {"epoch": 1, "spread": 0.0, "drift": "none", "tally": "all"}  # what a context does not go with
 DIGEST_LETTERS = 12  # of a file of data, in settings
 LEAST_RIDGE = 1e-13
+ARRAYS = "arrays `contexts`, rows × d, each longer than 0 and up to 1, and `means`, rows × two or more arms, in [0, 1]"
+BROKEN = (OSError, KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error)  # of files that are none
 FORMS = "random:K, means, rows of d parameters, FILE.json with such rows, or FILE.npz with contexts and means"
 
 
@@ -96,11 +100,10 @@ def _lean_of(contexts: Any) -> float:
         lean = float(text) if colon else USUAL_LEAN
     except ValueError:
         lean = math.nan
-    if name == LEANING and 0.0 <= lean <= 1e6:
+    if name == LEANING and 0.0 <= lean <= MOST_LEAN:
         return lean
-    raise BadInput(
-        f"contexts {contexts!r} is not allowed; allowed: {ALIKE}, {LEANING}, or {LEANING}:s with s of 0 or more"
-    )
+    allowed = f"{ALIKE}, {LEANING}, or {LEANING}:s with s from 0 to {MOST_LEAN:g}"
+    raise BadInput(f"contexts {contexts!r} is not allowed; allowed: {allowed}")
 
 
 def _ridge_of(ridge: Any) -> float:
@@ -144,7 +147,7 @@ def _parameters_of(arm: Any, d: int) -> tuple[float, ...]:
     """θ of an arm: d numbers, or a mean that is the same at every context."""
     try:
         row = np.array(arm, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         row = np.array([math.nan])
     if row.ndim == 0:
         row = (row - NEUTRAL) * constant_of_drawn(d)
@@ -153,9 +156,8 @@ def _parameters_of(arm: Any, d: int) -> tuple[float, ...]:
     fits = row.shape == (d,) and share * (abs(row[0]) + np.linalg.norm(row[1:])) <= NEUTRAL + ROUNDING
     if not fits:  # NaN compares false
         limit = "|θ₁| + ‖θ₂…‖ ≤ √½" if d > 1 else "|θ| ≤ ½"
-        raise BadInput(
-            f"arms have parameters {arm!r}; allowed: {d} numbers that keep all means in [0, 1], {limit}, or a mean"
-        )
+        allowed = f"{d} numbers that keep all means in [0, 1], {limit}, or a mean"
+        raise BadInput(f"arms have parameters {str(arm)[:80]}; allowed: {allowed}")
     return tuple(row.tolist())
 
 
@@ -186,13 +188,28 @@ def read_data(path: str, digest: str, d: int) -> Data:
 @lru_cache(maxsize=8)
 def _arrays_of(path: str, digest: str) -> tuple[Floats, Floats]:
     """The two arrays of a file, checked; the digest is what makes another file another one."""
-    allowed = "arrays `contexts`, rows × d and no longer than 1, and `means`, rows × two or more arms, in [0, 1]"
     try:
         with np.load(path, allow_pickle=False) as file:
-            contexts, means = (np.ascontiguousarray(file[name], np.float64) for name in ("contexts", "means"))
-    except (OSError, KeyError, ValueError, TypeError) as error:
-        raise BadInput(f"arms {path!r} cannot be read: {error}; allowed: {allowed}") from None
-    fits = contexts.ndim == means.ndim == 2 and len(contexts) == len(means) > 0 and means.shape[1] >= 2
-    if not (fits and (np.square(contexts).sum(axis=1) <= 1.0 + ROUNDING).all() and ((means >= 0) & (means <= 1)).all()):
-        raise BadInput(f"arms {path!r} holds something else; allowed: {allowed}")
-    return contexts, means
+            contexts, means = file["contexts"], file["means"]
+    except BROKEN:
+        raise BadInput(f"arms {path!r} is no whole file of numpy.savez with both arrays; allowed: {ARRAYS}") from None
+    for name, array in (("contexts", contexts), ("means", means)):
+        if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+            shape = "×".join(map(str, array.shape)) or "1"
+            raise BadInput(f"arms {path!r} has {name} of {shape} {array.dtype}, or not finite; allowed: {ARRAYS}")
+    return _checked_data(path, contexts.astype(np.float64), means.astype(np.float64))
+
+
+def _checked_data(path: str, contexts: Floats, means: Floats) -> tuple[Floats, Floats]:
+    """The same, row by row; what rounding has made longer than 1 is made 1 long, as an agent does."""
+    if not len(contexts) == len(means) > 0 or means.shape[1] < 2:
+        found = f"{len(contexts)} contexts and means of {len(means)} rows and {means.shape[1]} arms"
+        raise BadInput(f"arms {path!r} has {found}; allowed: {ARRAYS}")
+    lengths = np.sqrt(np.square(contexts).sum(axis=1))
+    for name, is_wrong in (
+        ("a context that is longer than 1, or 0,", (lengths < LEAST_LENGTH) | (lengths > MOST_LENGTH)),
+        ("a mean that is not in [0, 1]", ((means < 0.0) | (means > 1.0)).any(axis=1)),
+    ):
+        if is_wrong.any():
+            raise BadInput(f"arms {path!r} has {name} in row {int(is_wrong.argmax()) + 1}; allowed: {ARRAYS}")
+    return contexts / np.where(lengths > EXACT, lengths, 1.0)[:, None], means

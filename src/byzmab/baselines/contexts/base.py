@@ -53,7 +53,7 @@ class ContextBaseline(Baseline):
     @classmethod
     def functions(cls) -> Iterator[tuple[str, Any, Contract]]:
         """Its compiled function, with what is asked of it."""
-        yield "combine", cls.combine, COMBINE
+        yield "combine", getattr(cls, "combine", None), COMBINE
 
 
 @compiled
@@ -96,6 +96,7 @@ def believe_combined(
     """`believe_at` of a baseline: no pairs, no filter, no doubt."""
     sound, pair = True, np.empty(2)
     for arm in range(own.shape[0]):
+        pair[0] = pair[1] = np.nan  # what is not filled in is no belief
         combine(own[arm], inbox.told, inbox.rows, arm, x, reading.f, reading.ridge, params, pair)
         belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = pair[0], pair[1], 0.0
         sound &= pair[1] > 0.0 and -np.inf < pair[0] < np.inf

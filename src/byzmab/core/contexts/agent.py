@@ -29,7 +29,7 @@ from byzmab.core.contexts.reports import (
     parts_of,
     report_of,
 )
-from byzmab.core.contexts.statistics import RIDGE, empty_statistics, observe, row_size
+from byzmab.core.contexts.statistics import EPSILON, NEUTRAL, RIDGE, empty_statistics, observe, row_size
 from byzmab.core.contexts.trial import HEARD
 from byzmab.core.errors import BadInput
 from byzmab.core.filters.fates import Fate
@@ -39,7 +39,7 @@ from byzmab.core.tally import Arm, Name
 ALL_REWARDS = "all"
 USUAL = (3, "filter", recommended.CONTEXT_FILTER), (4, "policy", recommended.CONTEXT_POLICY)  # where, if not given
 LEAST_RIDGE, MOST_RIDGE = 1e-15, 1e6
-DERIVED = 1e-6  # how far saved θ and A⁻¹ may be from what follows from G and b
+DERIVED = 1e-6  # how far saved θ and A⁻¹ may be from what follows from G and b, besides what rounding does
 
 
 class ContextAgent(ContextDecider, Agent):
@@ -114,12 +114,15 @@ class ContextAgent(ContextDecider, Agent):
         return report_of(self._known.own, self.context, self._arms)
 
     def belief(self, x: Any = None) -> Belief:
-        """What the agent holds true of its arms at a context; at that of the latest choice if none is given."""
-        if x is None:
-            self._update(pick=False)
-            return Belief(*self._beliefs.copy())
-        known = self._known.apart()
-        self._decide_at(self.check_context(x), known, pick=False)
+        """What the agent holds true of its arms at a context; at that of the latest choice if none is given.
+
+        Whoever asks changes nothing: a reward judges the forecasts of its choice, not those of a later look.
+        """
+        known, at = self._known.apart(), self._x if x is None else self.check_context(x)
+        if at is None:
+            known.beliefs[:3] = [[NEUTRAL], [0.0], [0.0]]
+        else:
+            self._decide_at(at, known, pick=False)
         return Belief(*known.beliefs[:3])
 
     def best(self, confidence: float = 0.95) -> Best:
@@ -181,7 +184,11 @@ class ContextAgent(ContextDecider, Agent):
         (moment,), (gram,) = parts_of(row[None], d)
         check_statistics(float(pulls), gram, moment)
         inverse, theta = row[-d * d :].reshape(d, d), row[1 + d : 1 + 2 * d]
-        identity = inverse @ (gram + self.ridge * np.eye(d))
-        if not np.allclose(identity, np.eye(d), atol=DERIVED) or not np.allclose(inverse @ moment, theta, atol=DERIVED):
+        matrix = gram + self.ridge * np.eye(d)
+        # each of the pulls errs by a last digit, and directions of which little is known make it large
+        error = 16.0 * EPSILON * d * max(1, pulls) * float(np.linalg.norm(inverse))
+        most, largest = error * float(np.linalg.norm(matrix)), error * float(np.linalg.norm(moment))
+        follows = np.abs(inverse @ matrix - np.eye(d)).max() <= DERIVED + most
+        if not follows or not np.abs(inverse @ moment - theta).max() <= DERIVED + largest + most * np.abs(theta).max():
             raise ValueError("parameters that do not follow from the statistics")
         return row

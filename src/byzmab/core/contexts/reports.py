@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from byzmab.core.contexts.statistics import ROUNDING, hear, row_size
+from byzmab.core.contexts.statistics import hear, row_size, slack_of
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
 from byzmab.core.tally import Arm, checked_name
@@ -21,6 +21,9 @@ from byzmab.core.tally import Arm, checked_name
 MOST_DIMENSIONS = 512
 LARGEST_REWARD = 0.5  # of |r − z₀|
 LEAST_LENGTH = 1e-6  # of a context: the zero context says nothing, and nothing is learned from it
+MOST_LENGTH = 1.0 + 1e-6  # as single precision, or six printed digits, may make of 1
+EXACT = 1.0 + 1e-12  # what is no longer stays as it is: a context that is checked twice is the same
+NUMBERS = "biufO"  # kinds of arrays, of objects that are numbers too
 
 
 class ContextReport(NamedTuple):
@@ -77,27 +80,30 @@ def checked_context(x: Any, d: int) -> Floats:
 
     What rounding has made longer is made 1 long: in sums over many pulls it would be too much.
     """
-    allowed = f"{d} finite numbers whose squares add up to at most 1, and not to 0"
+    allowed = f"{d} finite number{'s' * (d > 1)} in a list, whose squares add up to at most 1, and not to 0"
     try:
-        context = np.array(x, np.float64)
-    except (TypeError, ValueError):
-        raise BadInput(f"context {str(x)[:80]!r} is not allowed; allowed: {allowed}") from None
+        given = np.asarray(x)
+        context = np.array(given, np.float64) if given.dtype.kind in NUMBERS and given.ndim else None
+    except (TypeError, ValueError, OverflowError):
+        context = None
+    if context is None:
+        raise BadInput(f"context {str(x)[:80]!r} is not allowed; allowed: {allowed}")
     if context.shape != (d,):
-        shape = "×".join(map(str, context.shape)) or "1"
+        shape = "×".join(map(str, context.shape))
         raise BadInput(f"context of {shape} numbers is not allowed; allowed: {allowed}")
-    length = math.sqrt(context @ context)
-    if not LEAST_LENGTH <= length <= 1.0 + ROUNDING:  # NaN compares false
-        raise BadInput(f"context of length {length:g} is not allowed; allowed: {allowed}")
-    return context / length if length > 1.0 else context
+    length = math.hypot(*context.tolist())
+    if not LEAST_LENGTH <= length <= MOST_LENGTH:  # NaN compares false
+        raise BadInput(f"context of length {length:.8g} is not allowed; allowed: {allowed}")
+    return context / length if length > EXACT else context
 
 
-def check_statistics(pulls: float, gram: Floats, moment: Floats, rounding: float = ROUNDING) -> None:
-    """Raise BadInput where no honest agent has these statistics of an arm; `rounding` is allowed in sums."""
+def check_statistics(pulls: float, gram: Floats, moment: Floats, slack: float | None = None) -> None:
+    """Raise BadInput where no honest agent has these statistics of an arm; `slack` is what rounding may do."""
     if not 0.0 <= pulls < math.inf or not np.isfinite(gram).all() or not np.isfinite(moment).all():
         raise BadInput(
             "report of numbers that are not finite, or of less than no pulls, is not allowed; allowed: n ≥ 0"
         )
-    slack = rounding * max(1.0, pulls)
+    slack = slack_of(pulls) if slack is None else slack
     if np.abs(gram - gram.T).max() > slack:
         raise BadInput("report with a Gram matrix that is not symmetric is not allowed; allowed: G = Gᵀ")
     if np.trace(gram) > pulls + slack:
@@ -116,16 +122,19 @@ def check_statistics(pulls: float, gram: Floats, moment: Floats, rounding: float
 
 def check_all(pulls: Floats, grams: Floats, moments: Floats) -> None:
     """The same for every arm; as nearly all reports are possible, all arms are looked at together first."""
-    if not _are_possible(pulls, grams, moments, np.full(len(pulls), ROUNDING)):
+    if not _are_possible(pulls, grams, moments, _slacks_of(pulls)):
         for count, moment, gram in zip(pulls.tolist(), moments, grams, strict=True):
             check_statistics(count, gram, moment)
 
 
-def _are_possible(pulls: Floats, grams: Floats, moments: Floats, rounding: Floats) -> bool:
+def _slacks_of(pulls: Floats) -> Floats:
+    return np.array([slack_of(count) for count in pulls.tolist()])
+
+
+def _are_possible(pulls: Floats, grams: Floats, moments: Floats, slack: Floats) -> bool:
     """Whether `check_statistics` passes on every arm, in one go."""
     if not (np.isfinite(pulls).all() and np.isfinite(grams).all() and np.isfinite(moments).all()):
         return False
-    slack = rounding * np.maximum(1.0, pulls)
     largest = np.sqrt(np.einsum("ka,ka->k", moments, moments)) <= LARGEST_REWARD * pulls + slack
     symmetric = np.abs(grams - grams.transpose(0, 2, 1)).max(axis=(1, 2), initial=0.0) <= slack
     if not (largest & symmetric & (pulls >= 0.0) & (np.einsum("kaa->k", grams) <= pulls + slack)).all():
@@ -158,17 +167,13 @@ def check_growth(before: ContextReport, after: ContextReport) -> None:
 
     What was added must itself be possible: G and b move only by what the new pulls can bring.
     """
-    counts = after.pulls - before.pulls
-    all_rounding = ROUNDING * np.maximum(1.0, after.pulls) / np.maximum(1.0, counts)
-    if _are_possible(counts, after.grams - before.grams, after.moments - before.moments, all_rounding):
+    counts, moments, grams = (new - old for new, old in zip(after[:3], before[:3], strict=True))
+    slacks = _slacks_of(after.pulls)
+    if _are_possible(counts, grams, moments, slacks):
         return
     for arm, name in enumerate(after.arms):
-        count = float(after.pulls[arm] - before.pulls[arm])
-        rounding = ROUNDING * max(1.0, float(after.pulls[arm])) / max(1.0, count)
         try:
-            check_statistics(
-                count, after.grams[arm] - before.grams[arm], after.moments[arm] - before.moments[arm], rounding
-            )
+            check_statistics(float(counts[arm]), grams[arm], moments[arm], float(slacks[arm]))
         except BadInput as error:
             raise BadInput(f"arm {name!r} moved by what no pulls bring: {error}") from None
 

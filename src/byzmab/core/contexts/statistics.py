@@ -9,8 +9,6 @@ An agent's own statistics are a table, arms × `row_size(d)`; reports heard are 
 is silence: no pulls. θ and A⁻¹ follow from the rest (`derive`), so that a report need not carry them.
 """
 
-import math
-
 import numpy as np
 
 from byzmab.core.compiler import compiled, compiled_noinline
@@ -20,6 +18,8 @@ from byzmab.core.report import Floats
 NEUTRAL = 0.5  # z₀: the mean of a reward of which nothing is known
 RIDGE = 1.0  # λ where it is not given
 ROUNDING = 1e-9  # of a sum of n numbers, as a share of n: more than rounding is no accident
+EPSILON = 2.0**-52  # of one addition; where all err to one side, as at one context, the share grows by it with n
+LARGEST = 1e100  # of what may be told: squares of larger numbers are no numbers any more
 
 
 @compiled
@@ -52,29 +52,57 @@ def inverse_of(row: Floats, d: int) -> Floats:
     return row[1 + 2 * d + d * d : 1 + 2 * d + 2 * d * d]
 
 
+@compiled
+def slack_of(pulls: float) -> float:
+    """How far sums over so many pulls may be off by rounding."""
+    return (ROUNDING + EPSILON * pulls) * max(1.0, pulls)
+
+
+@compiled
+def factorize_gram(row: Floats, d: int, shift: float, out: Floats) -> bool:
+    """Write the Cholesky factor of G + shift · I; False if it has none."""
+    gram = gram_of(row, d)
+    for index in range(d * d):
+        out[index] = gram[index]
+    for a in range(d):
+        out[a * d + a] += shift
+    return factorize(out, d)
+
+
 @compiled_noinline
 def derive(row: Floats, d: int, ridge: float) -> bool:
-    """Fill in θ and A⁻¹ from G and b by a direct solve; False where A is not positive definite."""
-    inverse, factor = inverse_of(row, d), gram_of(row, d).copy()
-    for a in range(d):
-        factor[a * d + a] += ridge
-    if not factorize(factor, d):
-        return False
+    """Fill in θ and A⁻¹ from G and b by a direct solve; False where A is not positive definite.
+
+    Where rounding alone, next to which λ is nothing, has made it so, the least larger λ that helps is taken.
+    """
+    inverse, factor, shift, slack = inverse_of(row, d), np.empty(d * d), ridge, slack_of(row[0])
+    while not factorize_gram(row, d, shift, factor):
+        if not shift < slack:
+            return False
+        shift *= 10.0
     invert(factor, d, inverse)
     multiply(inverse, moment_of(row, d), theta_of(row, d))
     return True
 
 
 @compiled_noinline
-def hear(row: Floats, d: int, ridge: float) -> bool:
-    """The same for a report; False, and silence, where n, b or G is not finite, or G not positive semidefinite."""
-    factor = gram_of(row, d).copy()
+def is_gram(row: Floats, d: int, slack: float) -> bool:
+    """Whether G is finite, symmetric and positive semidefinite, but for rounding."""
+    gram, symmetric = gram_of(row, d), True
     for a in range(d):
-        factor[a * d + a] += ROUNDING * max(1.0, row[0])
-    sound = 0.0 < row[0] < math.inf
-    for value in row[: 1 + d]:
-        sound &= -math.inf < value < math.inf
-    if sound and factorize(factor, d) and derive(row, d, ridge):
+        for b in range(a + 1):
+            entry = gram[a * d + b]
+            symmetric &= -LARGEST < entry < LARGEST and abs(entry - gram[b * d + a]) <= slack
+    return symmetric and factorize_gram(row, d, slack, np.empty(d * d))
+
+
+@compiled_noinline
+def hear(row: Floats, d: int, ridge: float) -> bool:
+    """The same for a report; False, and silence, where n or b is not finite, or G is no Gram matrix."""
+    sound = 0.0 < row[0] < LARGEST
+    for value in moment_of(row, d):
+        sound &= -LARGEST < value < LARGEST
+    if sound and is_gram(row, d, slack_of(row[0])) and derive(row, d, ridge):
         return True
     for index in range(row.size):
         row[index] = 0.0
