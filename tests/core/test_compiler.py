@@ -5,6 +5,10 @@ import subprocess
 import sys
 import time
 
+import numba
+import numpy as np
+import pytest
+
 from byzmab.core import compiler
 
 SMALL = [sys.executable, "-m", "byzmab.cli.main", "simulate", "--runs", "1", "--horizon", "10"]
@@ -72,6 +76,44 @@ def tripled(x):
 
 def loop(x):
     return inner(x)
+
+
+SIZE = 0
+
+
+def sized(x):
+    return SIZE + inner(x)
+
+
+def test_a_template_is_compiled_once_for_every_number_that_it_is_to_know():
+    copies = [compiler.specialize(sized, inner=inner, numbers=(("SIZE", size),)) for size in (3, 4)]
+    assert [copy(1) for copy in copies] == [4, 5]
+    assert len({copy.py_func.__qualname__ for copy in copies}) == 2
+
+
+@compiler.compiled_view
+def tail(x):
+    return x[1:]
+
+
+@compiler.compiled_borrowing_noinline
+def first_of_tail(x):
+    return tail(x)[0]
+
+
+def test_whoever_borrows_arrays_leaves_their_references_as_they_were():
+    """Otherwise an array would never be freed, or while it is in use."""
+    numbers = np.arange(3.0)
+    before = sys.getrefcount(numbers)
+    for _ in range(100):
+        assert first_of_tail(numbers) == 1.0
+        assert tail(numbers)[0] == 1.0
+    assert sys.getrefcount(numbers) == before
+
+
+def test_whoever_borrows_makes_no_arrays():
+    with pytest.raises(numba.core.errors.NumbaError):
+        compiler.compiled_borrowing_noinline(lambda count: np.empty(count)[0])(3)
 
 
 def test_machine_code_of_one_function_in_two_templates_is_kept_under_two_names():

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from byzmab import BadInput, compiled
-from byzmab.core.contexts.believe import scratch_shapes
+from byzmab.core.contexts.believe import PAIRS, Inbox, Reading, compare_new, scratch_shapes
 from byzmab.core.contexts.centre import write_centre
-from byzmab.core.contexts.comparing import CAPS, TERMS, compare
+from byzmab.core.contexts.comparing import CAPS, DISTANCES, TERMS, WEIGHTS
 from byzmab.core.contexts.decide import context_decision
 from byzmab.core.contexts.linear import solve
 from byzmab.core.contexts.reports import (
@@ -32,7 +32,16 @@ from byzmab.core.contexts.shares import (
     information_shares,
     projections,
 )
-from byzmab.core.contexts.statistics import empty_statistics, gram_of, hear, moment_of, observe, row_size, theta_of
+from byzmab.core.contexts.statistics import (
+    empty_statistics,
+    gram_of,
+    hear,
+    hear_as,
+    moment_of,
+    observe,
+    row_size,
+    theta_of,
+)
 from byzmab.core.contexts.trial import LEAD, LEAST_LEAD
 from byzmab.core.filters import FILTERS
 from byzmab.core.policies import POLICIES
@@ -243,11 +252,11 @@ def test_shares_add_up_to_the_joint_answer(shares):
     rng = np.random.default_rng(6)
     owns = [statistics(rng, pulls, arms=1)[0] for pulls in (10, 9, 400)]
     own, told, rows, x, v = owns[0][0], np.array(owns[1:]), np.arange(2, dtype=np.uint64), context(rng), np.empty(D)
-    terms, out, left_out, factor = np.zeros((TERMS, 2)), np.zeros((3, 2)), np.zeros(2), np.empty(D * D)
-    compare(own, told, rows, 0, D, 1, terms)
+    out, left_out, factor = np.zeros((3, 2)), np.zeros(2), np.empty(D * D)
+    terms = compared(own, told, f=1)
     centre, weights = rng.normal(size=D), terms[CAPS]
     assert terms[CAPS, 0] == 1.0 > terms[CAPS, 1]  # the one with 400 pulls counts for twice oneself
-    assert factorize_jointly(own, told, rows, 0, D, RIDGE, terms[CAPS], left_out, factor)
+    assert factorize_jointly(own, told, rows, 0, D, RIDGE, weights, left_out, factor, np.empty(D))
     solve(factor, x, v)
     if shares == "equal":
         pair = equal_shares(own, told, rows, 0, x, v, RIDGE, centre, weights, left_out, out)
@@ -263,11 +272,47 @@ def test_shares_add_up_to_the_joint_answer(shares):
     assert total / weight == pytest.approx(0.5 + x @ np.linalg.solve(A, b))
 
 
+def compared(own, told, f):
+    """How reports on one arm compare with one's own row: the terms of each."""
+    count = len(told)
+    inbox = Inbox(told, np.ones((count, 1), np.uint64), np.arange(count, dtype=np.uint64))
+    reading, terms = Reading(RIDGE, SHARES["equal"], True, False, f, 1.5, 50, count), np.zeros((TERMS, count))
+    compare_new(own, np.uint64(1), inbox, 0, D, reading, np.zeros(PAIRS + count, np.uint64), terms)
+    return terms
+
+
+def test_only_reports_that_are_others_are_compared_again_and_with_the_same_result():
+    rng = np.random.default_rng(12)
+    own, *others = (statistics(rng, 20, arms=1)[0] for _ in range(5))
+    told, count = np.array(others), 4
+    inbox = Inbox(told, np.ones((count, 1), np.uint64), np.arange(count, dtype=np.uint64))
+    reading, terms = Reading(RIDGE, SHARES["equal"], True, False, 1, 1.5, 50, count), np.zeros((TERMS, count))
+    stamps, known = np.zeros(PAIRS + count, np.uint64), (own[0], np.uint64(1), inbox, 0, D, reading)
+    compare_new(*known, stamps, terms)
+    for report in (1, 2):
+        observe(told[report, 0], context(rng), 1.0, RIDGE)
+    inbox.versions[2] = 2
+    compare_new(*known, stamps, terms)
+    fresh = compared(own[0], told, f=1)
+    assert (terms[DISTANCES] == fresh[DISTANCES]).tolist() == [True, False, True, True]  # 1 did not say so
+
+
+def test_a_lie_told_with_a_known_matrix_is_heard_as_any_other():
+    own, _ = statistics(np.random.default_rng(13), pulls=40)
+    lie = own[0].copy()
+    moment_of(lie, D)[:] *= -0.5
+    lie[1 + D : 1 + 2 * D] = lie[-D * D :] = 7.0  # what follows from n, b and G is not told
+    solved = lie.copy()
+    assert hear_as(lie, own[0], D) and hear(solved, D, RIDGE)
+    assert lie == pytest.approx(solved, abs=1e-12)
+    assert not hear_as(lie, own[1], D)
+    moment_of(lie, D)[0] = np.nan
+    assert not hear_as(lie, own[0], D)
+
+
 def caps_of(own, others, f):
     """ρ of some agents' reports on one arm."""
-    told, terms = np.array(others), np.zeros((TERMS, len(others)))
-    compare(own[0], told, np.arange(len(others), dtype=np.uint64), 0, D, f, terms)
-    return terms[CAPS]
+    return compared(own[0], np.array(others), f)[CAPS]
 
 
 def test_neighbours_who_saw_other_contexts_count_in_full_unless_they_claim_more_than_honest_ones_do():
@@ -292,12 +337,10 @@ def centre_of(owns, f, lie=0.0):
     told[-1, 0, 1 : 1 + D] += lie
     hear(told[-1, 0], D, RIDGE)
     count = len(told)
-    terms, weights, left_out, rows = np.zeros((TERMS, count)), np.zeros(count), np.zeros(count), np.arange(count)
-    compare(own, told, rows.astype(np.uint64), 0, D, f, terms)
+    terms, left_out, rows = compared(own, told, f), np.zeros(count), np.arange(count, dtype=np.uint64)
     factor, centre = np.empty(D * D), np.empty(D)
-    args = own, told, rows.astype(np.uint64), 0, RIDGE, f, terms[CAPS], left_out, weights, factor, centre
-    write_centre(*args)
-    return centre, weights
+    write_centre(own, told, rows, 0, RIDGE, f, terms, left_out, factor, centre, np.empty(D))
+    return centre, terms[WEIGHTS]
 
 
 def test_the_centre_is_the_joint_estimate_where_no_liars_are_expected():

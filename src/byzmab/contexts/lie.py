@@ -9,10 +9,11 @@ from byzmab.attacks.base import Attack
 from byzmab.attacks.constant import lie_at  # `specialize` puts the attack's own in its place
 from byzmab.attacks.contexts.world import ContextWorld
 from byzmab.contexts.tell import copy_if_new, take_statistics, told_rows
-from byzmab.core.compiler import compiled, specialize
-from byzmab.core.contexts.statistics import hear
+from byzmab.core.compiler import compiled, compiled_borrowing_noinline, specialize
+from byzmab.core.contexts.statistics import hear, hear_as
 from byzmab.core.draws import fold
 from byzmab.core.mistakes import check_functions
+from byzmab.core.report import Floats
 from byzmab.engine.state import StateType, cube, first_row, floats, integers, table, word_table, words
 from byzmab.engine.tell import NOT_KEPT
 
@@ -38,10 +39,23 @@ def context_world(state: Any) -> ContextWorld:
     )
 
 
+@compiled_borrowing_noinline
+def hear_lie(world: ContextWorld, sender: int, receiver: int, arm: int, before: Floats, report: Floats) -> None:
+    """`hear` a lie; where its G is that of the lie before, of the receiver or of the liar, nothing is inverted."""
+    statistics, d = world.statistics, world.contexts.shape[1]
+    known = (
+        hear_as(report, before, d)
+        or hear_as(report, statistics[receiver, arm], d)
+        or hear_as(report, statistics[sender, arm], d)
+    )
+    if not known:
+        hear(report, d, world.ridge)
+
+
 def lie_all_at(state: Any) -> None:
     """Let every Byzantine agent tell each agent that hears it now what the attack wants it to hear."""
     world = context_world(state)
-    agents, arms, sent, d, rows = state.agents, state.arms, state.sent, state.context, told_rows(state)
+    agents, arms, sent, rows = state.agents, state.arms, state.sent, told_rows(state)
     params = floats(state.attack_params, state.attack_params_size)
     scratch = table(state.attack_scratch, state.scratch_rows, state.scratch_columns)
     told, versions = (
@@ -67,7 +81,7 @@ def lie_all_at(state: Any) -> None:
             lie_at(world, sender, receiver, params, scratch, rng, report)
             row = inbox_rows[entry]
             for arm in range(arms):
-                hear(report[arm], d, world.ridge)
+                hear_lie(world, sender, receiver, arm, told[row, arm], report[arm])
             if state.kept != NOT_KEPT:
                 take_statistics(state, row, report, 1)
                 continue

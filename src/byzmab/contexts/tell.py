@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from byzmab.core.compiler import compiled, compiled_noinline
+from byzmab.core.compiler import compiled, compiled_borrowing_noinline, compiled_noinline
 from byzmab.core.report import Floats, Words
 from byzmab.core.tell import NO_GROWTH, is_due
 from byzmab.engine.state import cube, first_row, floats, integers, table, word_table
@@ -15,7 +15,7 @@ def told_rows(state: Any) -> int:
     return int(state.history * state.agents + state.lie_capacity)
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
 def copy_if_new(state: Any, row: Floats, told: Floats, versions: Words, arm: int) -> None:
     """Put a report on an arm in its place, as a new version where it is another one."""
     same = True

@@ -28,9 +28,11 @@ MARKER = ".byzmab-machine-code"
 LONGEST_NAME = 180  # of a specialized function; files that numba keeps are named after it
 UNUSED_DAYS = 14  # machine code of another version that nobody loaded for so long is removed
 
-OPTIONS = {"nogil": True, "error_model": "numpy"}  # of numba, for all that we compile
+OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": True}  # of numba, for all that we compile
+BORROWING = {**OPTIONS, "_nrt": False}  # where no references to arrays are counted: see `compiled_borrowing`
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Numbers = tuple[tuple[str, int], ...]  # by name
 
 
 def source_digest(*paths: str) -> str:
@@ -95,16 +97,16 @@ def is_ours(function: Callable[..., Any]) -> bool:
     return PACKAGE in Path(function.__code__.co_filename).resolve().parents and all(map(is_ours, inside))
 
 
-def _compile(function: Callable[..., Any], cache: bool, *signature: Any) -> Any:
+def _compile(function: Callable[..., Any], cache: bool, *signature: Any, options: dict[str, Any] = OPTIONS) -> Any:
     with _caching_in(CACHE):
-        return numba.njit(*signature, cache=cache, **OPTIONS)(function)
+        return numba.njit(*signature, cache=cache, **options)(function)
 
 
-def _inlined(function: Callable[..., Any], cache: bool) -> Any:
+def _inlined(function: Callable[..., Any], cache: bool, options: dict[str, Any] = OPTIONS) -> Any:
     """Compile a function whole for Python, and as little as is needed for the compiled functions that call it."""
-    whole = _compile(function, cache)
+    whole = _compile(function, cache, options=options)
     wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    inner = numba.njit(forceinline=True, pipeline_class=InnerCompiler, **wrappers, **OPTIONS)(function)
+    inner = numba.njit(forceinline=True, pipeline_class=InnerCompiler, **wrappers, **options)(function)
     whole.get_call_template, whole.get_overload = inner.get_call_template, inner.get_overload
     return whole
 
@@ -119,28 +121,52 @@ def compiled_noinline(function: Function) -> Function:
     return _compile(function, is_ours(function))  # type: ignore[no-any-return]
 
 
+def compiled_borrowing(function: Function) -> Function:
+    """`compiled` for a function that makes no arrays and returns none: it counts no references to those it is given.
+
+    numba counts them for every view, two calls each; in loops over small matrices these cost more than the arithmetic.
+    What such a function calls may make arrays, but returns none either, but those of a state, which nobody counts; for
+    views there is `compiled_view`.
+    """
+    return _inlined(function, is_ours(function), BORROWING)  # type: ignore[no-any-return]
+
+
+def compiled_borrowing_noinline(function: Function) -> Function:
+    """The same for a large function, which is not inlined."""
+    return _compile(function, is_ours(function), options=BORROWING)  # type: ignore[no-any-return]
+
+
+def compiled_view(function: Function) -> Function:
+    """Compile a function that returns a view; it is put into its callers before they are compiled, by their rules."""
+    return _compile(function, is_ours(function), options={**OPTIONS, "inline": "always"})  # type: ignore[no-any-return]
+
+
 def compiled_as(signature: Any) -> Callable[[Function], Function]:
     """Compile a function for one signature, or load it, when it is defined."""
     return lambda function: _compile(function, is_ours(function), signature)
 
 
-def specialize(template: Callable[..., Any], signature: Any = None, **functions: Any) -> Any:
+def specialize(
+    template: Callable[..., Any], signature: Any = None, borrows: bool = False, numbers: Numbers = (), **functions: Any
+) -> Any:
     """Compile a copy of `template` in which the given compiled functions stand in place of its globals of that name.
 
     This is how a plug-in's small function gets inlined into a loop of ours. With a signature the copy is compiled,
     or loaded, at once; without one it is inlined into a copy of another template. numba can also take functions as
-    arguments or from a closure, but then finds nothing in its cache in the next process.
+    arguments or from a closure, but then finds nothing in its cache in the next process. With `borrows` the copy is
+    compiled as `compiled_borrowing` does; `numbers` are globals of the template that it is to know when it is compiled.
     """
+    options = BORROWING if borrows else OPTIONS
     sources = [function.py_func for function in functions.values()]
-    name = "_".join([template.__name__, *map(_full_name, sources)])
+    name = "_".join([template.__name__, *map(_full_name, sources), *(f"{key}_{number}" for key, number in numbers)])
     if len(name) > LONGEST_NAME:
         name = f"{template.__name__}_{hashlib.sha256(name.encode()).hexdigest()}"
-    copy = python_types.FunctionType(template.__code__, {**template.__globals__, **functions}, name)
+    copy = python_types.FunctionType(template.__code__, {**template.__globals__, **functions, **dict(numbers)}, name)
     copy.__qualname__ = name
     copy.specialized_with = sources  # type: ignore[attr-defined]
     if signature is None:
-        return _inlined(copy, False)
-    return _compile(copy, is_ours(copy), signature)
+        return _inlined(copy, False, options)
+    return _compile(copy, is_ours(copy), signature, options=options)
 
 
 def _full_name(function: Callable[..., Any]) -> str:

@@ -52,5 +52,5 @@ def choosing(policy: Policy, forgets: bool) -> Any:
 
 @cache
 def _choosing(choose: Any, forgets: bool) -> Any:
-    clock = {"clock_of": recent_clock_of} if forgets else {}
+    clock: dict[str, Any] = {"clock_of": recent_clock_of} if forgets else {}
     return specialize(choose_all, types.void(StateType), choose=choose, **clock)

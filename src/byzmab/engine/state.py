@@ -216,10 +216,10 @@ ARRAYS: dict[str, tuple[type, str]] = {
     "told_versions": (WORDS, "rows × arms: when they changed last"),
     "stamps": (
         WORDS,
-        "agents × 2 × arms: this and what follows is every agent's Scratch of core/contexts",
+        "agents × arms × (2 + max_inbox): this and what follows is every agent's Scratch of core/contexts",
     ),
-    "factors": (FLOATS, "agents × arms × (d² + d)"),
-    "terms": (FLOATS, "agents × arms × 4 × max_inbox"),
+    "factors": (FLOATS, "agents × arms × (d² + 2d)"),
+    "terms": (FLOATS, "agents × arms × 7 × max_inbox"),
     "pairs": (FLOATS, "3 × max_inbox: pairs at a context, being filtered"),
     "trial": (FLOATS, "agents × (1 + arms): see core/contexts/trial.py"),
     "lie_statistics": (FLOATS, "arms × numbers: a lie, being told"),

@@ -34,7 +34,7 @@ class ContextRun(Run):
         self.loops = (
             drawing(parts.graph),
             lying_at(parts.attack),
-            believing_at(by),
+            believing_at(by, contexts.d),
             choosing(parts.policy, False),
             pulling_at(parts.rewards),
         )

@@ -11,7 +11,7 @@ import numpy as np
 
 from byzmab.attacks.contexts.base import ContextAttack
 from byzmab.attacks.contexts.world import ContextWorld, aim_at, tell_theta, write_honest_means
-from byzmab.core.compiler import compiled
+from byzmab.core.compiler import compiled, compiled_borrowing
 from byzmab.core.contexts.linear import dot, multiply
 from byzmab.core.contexts.statistics import inverse_of, theta_of
 from byzmab.core.report import Floats, Words
@@ -20,7 +20,7 @@ SIGMA = 0.5  # the largest standard deviation of rewards in [0, 1]
 C, KNOWS = range(2)  # where the parameters are
 
 
-@compiled
+@compiled_borrowing
 def spread_at(world: ContextWorld, arm: int, x: Floats, centre: float) -> float:
     """The population standard deviation of the normal agents' xᵀθ, whose mean is given."""
     total, agents = 0.0, world.statistics.shape[0]
@@ -44,7 +44,9 @@ def lie_at(
         if knows:
             spread = spread_at(world, arm, aim.x, dot(aim.x, scratch[arm]))
         shift = params[C] * (-spread if arm == aim.best else spread)
-        tell_theta(world, receiver, arm, scratch[arm] + direction * (shift / along), report)
+        for a in range(direction.size):
+            direction[a] = scratch[arm, a] + direction[a] * (shift / along)
+        tell_theta(world, receiver, arm, direction, report)
 
 
 @dataclass(frozen=True)

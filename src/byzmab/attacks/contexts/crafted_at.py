@@ -94,7 +94,7 @@ def lie_at(
         write_centre(world, receiver, arm, params[CENTRE], scratch[arm], theta)
         theta += direction * (errors * SIGMA / along)
         if params[INFLATES] > 0.0:
-            make_up_gram(world.statistics[receiver, arm, 0], aim.x, params[KNOWS] > 0.0, report[arm])
+            make_up_gram(world.statistics[receiver, arm, 0], aim.x, params[KNOWS] > 0.0, world.ridge, report[arm])
             set_moment(report[arm], theta, world.ridge)
         else:
             tell_theta(world, receiver, arm, theta, report)

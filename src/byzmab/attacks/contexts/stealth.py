@@ -13,31 +13,32 @@ import numpy as np
 
 from byzmab.attacks.contexts.base import ContextAttack
 from byzmab.attacks.contexts.world import ContextWorld, aim_at, copy_row, set_moment
-from byzmab.core.compiler import compiled, compiled_noinline
-from byzmab.core.contexts.comparing import VARIANCE, score_of
-from byzmab.core.contexts.linear import add_outer, between, dot, multiply
-from byzmab.core.contexts.statistics import derive, gram_of, inverse_of, theta_of
+from byzmab.core.compiler import compiled, compiled_borrowing_noinline
+from byzmab.core.contexts.comparing import VARIANCE, allowances, information_of, score_of
+from byzmab.core.contexts.linear import add_outer, between, dot, multiply, trace_of
+from byzmab.core.contexts.statistics import gram_of, inverse_of, theta_of
 from byzmab.core.report import Floats, Words
 
 SCORE = 0.95  # of vetting, which leaves out what is above 1
 KNOWS, INFLATES = range(2)  # where the parameters are
 
 
-@compiled_noinline
-def make_up_gram(pulls: float, x: Floats, knows: bool, told: Floats) -> None:
-    """G = (n/d) I of n pulls, or n x xᵀ where the attack knows the context."""
+@compiled_borrowing_noinline
+def make_up_gram(pulls: float, x: Floats, knows: bool, ridge: float, told: Floats) -> None:
+    """G = (n/d) I of n pulls, or n x xᵀ where the attack knows the context, and A⁻¹."""
     d = x.size
-    gram, told[0] = gram_of(told, d), pulls
+    gram, inverse, told[0] = gram_of(told, d), inverse_of(told, d), pulls
+    size = 0.0 if knows else pulls / d
     for index in range(d * d):
-        gram[index] = 0.0
+        gram[index] = inverse[index] = 0.0
+    for a in range(d):
+        gram[a * d + a], inverse[a * d + a] = size, 1.0 / (ridge + size)
     if knows:
         add_outer(gram, x, pulls)
-        return
-    for a in range(d):
-        gram[a * d + a] = pulls / d
+        add_outer(inverse, x, -pulls / (ridge * (ridge + pulls * dot(x, x))))  # Sherman & Morrison 1950
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
 def aim_shift(row: Floats, told: Floats, x: Floats, sign: float, shift: Floats) -> tuple[float, float]:
     """Write the shift of one standard error at x, ±A⁻¹x/√(xᵀA⁻¹x); return its D and E, as vetting has them."""
     d = x.size
@@ -46,7 +47,7 @@ def aim_shift(row: Floats, told: Floats, x: Floats, sign: float, shift: Floats) 
     for a in range(d):
         shift[a] *= sign / along
     gram = gram_of(row, d)
-    spread = VARIANCE * (dot(gram, inverse_of(row, d)) + dot(gram, inverse_of(told, d)))
+    spread = VARIANCE * (information_of(row, d) + trace_of(gram, inverse_of(told, d), d))
     return between(shift, gram, shift), spread
 
 
@@ -61,17 +62,17 @@ def lie_at(
     shifts, distances, spreads = np.empty((arms, d)), np.empty(arms), np.empty(arms)
     for arm in range(arms):
         if params[INFLATES] > 0.0:
-            make_up_gram(own[arm, 0], aim.x, knows, report[arm])
-            derive(report[arm], d, world.ridge)
+            make_up_gram(own[arm, 0], aim.x, knows, world.ridge, report[arm])
         else:
             copy_row(own[arm], report[arm])
         sign = -1.0 if arm == aim.best else 1.0
         distances[arm], spreads[arm] = aim_shift(own[arm], report[arm], aim.x, sign, shifts[arm])
-    score = score_of(distances, spreads, world.time, d)
+    score = score_of(distances, spreads, allowances(world.time, d, arms))
     size = math.sqrt(SCORE / score) if score > 0.0 else 0.0
     for arm in range(arms):
-        theta = theta_of(own[arm], d) + size * shifts[arm]
-        set_moment(report[arm], theta, world.ridge)
+        for a in range(d):
+            shifts[arm, a] = theta_of(own[arm], d)[a] + size * shifts[arm, a]
+        set_moment(report[arm], shifts[arm], world.ridge)
 
 
 @dataclass(frozen=True)

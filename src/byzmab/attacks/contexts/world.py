@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from byzmab.core.compiler import compiled, compiled_noinline
+from byzmab.core.compiler import compiled, compiled_borrowing_noinline, compiled_noinline
 from byzmab.core.contexts.linear import dot, multiply
 from byzmab.core.contexts.statistics import gram_of, moment_of, theta_of
 from byzmab.core.report import Floats, Words
@@ -52,14 +52,14 @@ def aim_at(world: ContextWorld, receiver: int, knows: bool) -> Aim:
     return Aim(x, best)
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
 def copy_row(row: Floats, out: Floats) -> None:
     """Tell what stands in another row."""
     for index in range(row.size):
         out[index] = row[index]
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
 def set_moment(row: Floats, theta: Floats, ridge: float) -> None:
     """Set b = (λI + G) θ, from which whoever hears it has θ."""
     moment = moment_of(row, theta.size)
@@ -75,7 +75,7 @@ def tell_theta(world: ContextWorld, receiver: int, arm: int, theta: Floats, repo
     set_moment(report[arm], theta, world.ridge)
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
 def honest_mean(world: ContextWorld, arm: int, out: Floats) -> None:
     """Write the mean of the normal agents' θ on an arm."""
     normal = world.statistics.shape[0] - world.byzantine

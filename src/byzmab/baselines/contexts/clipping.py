@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from byzmab.baselines.contexts.base import ContextBaseline, belief_from, thetas_heard
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.contexts.statistics import inverse_of
@@ -16,9 +18,10 @@ SIGMA = 0.5  # the largest standard deviation of rewards in [0, 1]
 def clipped_mean(points: Floats, radius: float) -> Floats:
     """The centre after some steps from the first point: each adds the mean of what is clipped to the radius."""
     count, d = points.shape
-    centre = points[0].copy()
+    centre, step = points[0].copy(), np.empty(d)
     for _ in range(STEPS):
-        step = centre * 0.0
+        for a in range(d):
+            step[a] = 0.0
         for row in range(count):
             length = 0.0
             for a in range(d):
@@ -26,7 +29,8 @@ def clipped_mean(points: Floats, radius: float) -> Floats:
             share = min(1.0, radius / max(math.sqrt(length), 1e-300)) / count
             for a in range(d):
                 step[a] += share * (points[row, a] - centre[a])
-        centre += step
+        for a in range(d):
+            centre[a] += step[a]
     return centre  # type: ignore[no-any-return]
 
 

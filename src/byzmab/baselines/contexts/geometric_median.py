@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from byzmab.baselines.contexts.base import ContextBaseline, belief_from, thetas_heard
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.report import Floats, Words
@@ -13,12 +15,14 @@ CLOSE = 1e-9  # a distance: nearer points weigh no more
 
 @compiled_noinline
 def geometric_median(points: Floats) -> Floats:
-    """Weiszfeld's steps from the first point."""
-    d = points.shape[1]
-    centre = points[0].copy()
+    """Weiszfeld's steps from the first point; as many as change anything."""
+    count, d = points.shape
+    centre, following = points[0].copy(), np.empty(d)
     for _ in range(STEPS):
-        total, following = 0.0, centre * 0.0
-        for row in range(points.shape[0]):
+        total, moved = 0.0, False
+        for a in range(d):
+            following[a] = 0.0
+        for row in range(count):
             distance = 0.0
             for a in range(d):
                 distance += (points[row, a] - centre[a]) ** 2
@@ -27,7 +31,10 @@ def geometric_median(points: Floats) -> Floats:
             for a in range(d):
                 following[a] += weight * points[row, a]
         for a in range(d):
+            moved |= centre[a] != following[a] / total
             centre[a] = following[a] / total
+        if not moved:
+            break
     return centre  # type: ignore[no-any-return]
 
 

@@ -11,29 +11,32 @@ from byzmab.baselines.contexts.base import ContextBaseline, belief_from, thetas_
 from byzmab.baselines.contexts.mean import trimmed_mean
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.report import Floats, Words
-from byzmab.core.sorting import sort
+from byzmab.core.sorting import value_at
 
 
 @compiled_noinline
 def mix_nearest(points: Floats, nearest: int) -> Floats:
     """Every point as the mean of so many that are nearest to it, itself among them."""
     count, d = points.shape
-    mixed, distances, ranked = np.zeros((count, d)), np.empty(count), np.empty(count)
+    mixed, parts, distances, ranked = np.zeros((count, d)), points / nearest, np.zeros((count, count)), np.empty(count)
     for point in range(count):
-        for other in range(count):
+        for other in range(point):
             distance = 0.0
             for a in range(d):
                 distance += (points[other, a] - points[point, a]) ** 2
-            distances[other] = ranked[other] = distance
-        sort(ranked)
-        farthest, tied = ranked[nearest - 1], nearest  # of those as far as the last one, so many are taken
+            distances[point, other] = distances[other, point] = distance
+    for point in range(count):
         for other in range(count):
-            tied -= distances[other] < farthest
+            ranked[other] = distances[point, other]
+        farthest, tied = value_at(nearest - 1, ranked), nearest  # of those as far as the last one, so many are taken
         for other in range(count):
-            if distances[other] < farthest or (distances[other] == farthest and tied > 0):
-                tied -= distances[other] == farthest
+            tied -= distances[point, other] < farthest
+        for other in range(count):
+            distance = distances[point, other]
+            if distance < farthest or (distance == farthest and tied > 0):
+                tied -= distance == farthest
                 for a in range(d):
-                    mixed[point, a] += points[other, a] / nearest
+                    mixed[point, a] += parts[other, a]
     return mixed
 
 

@@ -8,10 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from byzmab.baselines.contexts.base import ContextBaseline
-from byzmab.core.compiler import compiled
+from byzmab.core.compiler import compiled, compiled_borrowing
 from byzmab.core.contexts.linear import dot, factorize, solve
 from byzmab.core.contexts.statistics import NEUTRAL, gram_of, moment_of
 from byzmab.core.report import Floats, Words
+
+
+@compiled_borrowing
+def add_statistics(row: Floats, d: int, matrix: Floats, moment: Floats) -> None:
+    """Add G and b of a report."""
+    for index in range(d * d):
+        matrix[index] += gram_of(row, d)[index]
+    for a in range(d):
+        moment[a] += moment_of(row, d)[a]
 
 
 @compiled
@@ -24,8 +33,7 @@ def combine(
     for a in range(d):
         matrix[a * d + a] += ridge
     for row in rows:
-        matrix += gram_of(told[row, arm], d)
-        moment += moment_of(told[row, arm], d)
+        add_statistics(told[row, arm], d, matrix, moment)
     factorize(matrix, d)
     solve(matrix, x, v)
     belief[0], belief[1] = NEUTRAL + dot(v, moment), 1.0 / dot(x, v)

@@ -7,9 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from byzmab.core.compiler import compiled, compiled_noinline
-from byzmab.core.contexts.centre import write_centre
-from byzmab.core.contexts.comparing import CAPS, TERMS, WEIGHTS, compare, vet
+from byzmab.core.compiler import compiled_borrowing, compiled_borrowing_noinline
+from byzmab.core.contexts.centre import weight_of, write_centre
+from byzmab.core.contexts.comparing import (
+    EXPECTED,
+    FIRST,
+    TERMS,
+    WEIGHTS,
+    compare,
+    information_of,
+    vet,
+    write_caps,
+)
 from byzmab.core.contexts.linear import between, dot, solve
 from byzmab.core.contexts.shares import (
     EQUAL,
@@ -25,7 +34,7 @@ from byzmab.core.draws import fold
 from byzmab.core.filters.trimmed import believe  # `specialize` puts the filter's own in its place
 from byzmab.core.report import Belief, Floats, Heard, Words
 
-COMPARED, JOINED = range(2)  # stamps: of what `terms` were made from, and of what `factors` were
+COMPARED, JOINED, PAIRS = range(3)  # stamps: of what `terms` were made from, what `factors` were, and report by report
 
 
 class Inbox(NamedTuple):
@@ -52,9 +61,9 @@ class Reading(NamedTuple):
 class Scratch(NamedTuple):
     """What is kept of an agent from decision to decision, so that nothing is solved twice; zeros at first."""
 
-    stamps: Words  # 2 × arms
-    factors: Floats  # arms × (d² + d): the factor of the joint matrix, and the centre
-    terms: Floats  # arms × 4 × capacity: how reports compare with one's own, and how much they count
+    stamps: Words  # arms × (2 + capacity)
+    factors: Floats  # arms × (d² + 2d): the factor of the joint matrix, A⁻¹x, and the centre
+    terms: Floats  # arms × TERMS × capacity: how reports compare with one's own, and how much they count
     work: Floats  # 3 × capacity: pairs, and who is left out; capacity is at least the arms and the reports
     trial: Floats  # 1 + arms: see core/contexts/trial.py
 
@@ -63,15 +72,15 @@ def scratch_shapes(arms: int, d: int, reports: int) -> dict[str, tuple[int, ...]
     """The shapes of a `Scratch` for at most so many reports."""
     capacity = max(arms, reports, 1)
     return {
-        "stamps": (2, arms),
-        "factors": (arms, d * d + d),
+        "stamps": (arms, PAIRS + capacity),
+        "factors": (arms, d * d + 2 * d),
         "terms": (arms, TERMS, capacity),
         "work": (3, capacity),
         "trial": (1 + arms,),
     }
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
 def stamp_of(own_version: np.uint64, inbox: Inbox, arm: int, f: int) -> np.uint64:
     """A number that is another one whenever anything that was heard on an arm is another, or f is."""
     stamp = fold(fold(own_version, inbox.rows.size), f)
@@ -80,17 +89,41 @@ def stamp_of(own_version: np.uint64, inbox: Inbox, arm: int, f: int) -> np.uint6
     return stamp
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
+def compare_new(
+    own: Floats,
+    own_version: np.uint64,
+    inbox: Inbox,
+    arm: int,
+    d: int,
+    reading: Reading,
+    stamps: Words,
+    terms: Floats,
+) -> None:
+    """Compare each report on an arm with one's own row where either is another one than before, and cap them all."""
+    theta, information = theta_of(own, d), information_of(own, d)
+    for entry in range(inbox.rows.size):
+        number = inbox.rows[entry]
+        stamp = fold(fold(own_version, number), inbox.versions[number, arm])
+        if stamps[PAIRS + entry] != stamp:
+            row = inbox.told[number, arm]
+            compare(own, information, row, d, entry, terms)
+            terms[FIRST, entry] = weight_of(row, theta, reading.ridge, terms[EXPECTED, entry])
+            stamps[PAIRS + entry] = stamp
+    write_caps(information, inbox.rows.size, reading.f, terms)
+
+
+@compiled_borrowing_noinline
 def look_through(
     own: Floats, own_versions: Words, inbox: Inbox, d: int, reading: Reading, scratch: Scratch
 ) -> tuple[int, np.uint64]:
     """Compare what is new with one's own, then vet; return how many are left out, and a stamp of who is."""
     count, left_out = inbox.rows.size, scratch.work[2]
-    for arm in range(own.shape[0]):
+    for arm in range(own.shape[0] if reading.vetting or reading.shares != PROJECTION else 0):
         stamp = stamp_of(own_versions[arm], inbox, arm, reading.f)
-        if scratch.stamps[COMPARED, arm] != stamp:
-            compare(own[arm], inbox.told, inbox.rows, arm, d, reading.f, scratch.terms[arm])
-            scratch.stamps[COMPARED, arm] = stamp
+        if scratch.stamps[arm, COMPARED] != stamp:
+            compare_new(own[arm], own_versions[arm], inbox, arm, d, reading, scratch.stamps[arm], scratch.terms[arm])
+            scratch.stamps[arm, COMPARED] = stamp
     out, who = 0, np.uint64(0)
     for entry in range(count):
         left_out[entry] = 0.0
@@ -102,7 +135,7 @@ def look_through(
     return out, who
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
 def pairs_at(
     own: Floats,
     inbox: Inbox,
@@ -112,25 +145,24 @@ def pairs_at(
     scratch: Scratch,
     f: int,
     who: np.uint64,
-    v: Floats,
 ) -> OwnPair:
     """Turn the reports on an arm into pairs at x, written to `scratch.work`; a solve only if something changed."""
     told, rows, ridge, left_out, out = inbox.told, inbox.rows, reading.ridge, scratch.work[2], scratch.work
     if reading.shares == PROJECTION:
         return projections(own, told, rows, arm, x, ridge, left_out, out)
-    caps, weights, size = scratch.terms[arm, CAPS], scratch.terms[arm, WEIGHTS], x.size * x.size
-    factor, centre = scratch.factors[arm, :size], scratch.factors[arm, size:]
-    stamp = fold(scratch.stamps[COMPARED, arm] ^ who, f)
-    if scratch.stamps[JOINED, arm] != stamp:
-        write_centre(own, told, rows, arm, ridge, f, caps, left_out, weights, factor, centre)
-        scratch.stamps[JOINED, arm] = stamp
+    terms, factors, d = scratch.terms[arm], scratch.factors[arm], x.size
+    factor, v, centre, weights = factors[: d * d], factors[d * d : d * d + d], factors[d * d + d :], terms[WEIGHTS]
+    stamp = fold(scratch.stamps[arm, COMPARED] ^ who, f)
+    if scratch.stamps[arm, JOINED] != stamp:
+        write_centre(own, told, rows, arm, ridge, f, terms, left_out, factor, centre, v)
+        scratch.stamps[arm, JOINED] = stamp
     solve(factor, x, v)
     if reading.shares == EQUAL:
         return equal_shares(own, told, rows, arm, x, v, ridge, centre, weights, left_out, out)
     return information_shares(own, told, rows, arm, x, v, ridge, centre, weights, left_out, out)
 
 
-@compiled
+@compiled_borrowing
 def keep_consistent(pulls: Floats, means: Floats, count: int, kappa: float, own_pulls: float) -> int:
     """Step A on pairs: move those with κ n_j ≥ n_i to the front; return how many."""
     kept = 0
@@ -155,13 +187,13 @@ def believe_at(
     A filter that stands alone is worth what one knows oneself at x: LinUCB. So is an agent that does not trust what it
     hears: with vetting, while that has foretold its own rewards worse.
     """
-    sound, d, v = True, x.size, np.empty(x.size)
+    sound, d = True, x.size
     pulls, means = scratch.work[0], scratch.work[1]
     out, who = look_through(own, own_versions, inbox, d, reading, scratch)
     f = reading.f - out
     trusts = not reading.vetting or scratch.trial[LEAD] >= LEAST_LEAD
     for arm in range(own.shape[0]):
-        pair = pairs_at(own[arm], inbox, arm, x, reading, scratch, f, who, v)
+        pair = pairs_at(own[arm], inbox, arm, x, reading, scratch, f, who)
         count, silent = pair.heard, max(0, reading.expected - out - pair.heard)
         if reading.consistency:
             count = keep_consistent(pulls, means, count, reading.kappa, pair.pulls)

@@ -9,31 +9,39 @@ Where no liars are expected, all do, and the centre is the joint ridge estimate.
 
 import math
 
-import numpy as np
-
-from byzmab.core.compiler import compiled_noinline
-from byzmab.core.contexts.comparing import VARIANCE
-from byzmab.core.contexts.linear import between, dot, multiply, solve
+from byzmab.core.compiler import compiled_borrowing, compiled_borrowing_noinline
+from byzmab.core.contexts.comparing import CAPS, EXPECTED, FIRST, WEIGHTS
+from byzmab.core.contexts.linear import solve
 from byzmab.core.contexts.shares import factorize_jointly
-from byzmab.core.contexts.statistics import gram_of, inverse_of, moment_of, theta_of
+from byzmab.core.contexts.statistics import gram_of, inverse_of, theta_of
 from byzmab.core.report import Floats, Words
 
 STEPS = 2  # from one's own θ; one is worse without lies, five no better (docs/concepts/contexts.md)
 
 
-@compiled_noinline
-def weight_of(row: Floats, theta: Floats) -> float:
-    """√(¼ tr(G A⁻¹) / rᵀA⁻¹r), at most 1: how much a report counts that errs by r = b − Gθ."""
-    d = theta.size
-    gram, moment, inverse, residual = gram_of(row, d), moment_of(row, d), inverse_of(row, d), np.empty(d)
-    multiply(gram, theta, residual)
+@compiled_borrowing
+def error_of(row: Floats, theta: Floats, ridge: float) -> float:
+    """rᵀA⁻¹r with r = b − Gθ. As b = Aθ_j it is, with δ = θ_j − θ, δᵀGδ + λ(θ_jᵀθ_j − θᵀθ + λ θᵀA⁻¹θ)."""
+    d, total, rest = theta.size, 0.0, 0.0
+    told, gram, inverse = theta_of(row, d), gram_of(row, d), inverse_of(row, d)
     for a in range(d):
-        residual[a] = moment[a] - residual[a]
-    error, expected = between(residual, inverse, residual), VARIANCE * dot(gram, inverse)
+        off, along, across = told[a] - theta[a], 0.0, 0.0
+        for b in range(a):
+            along += gram[a * d + b] * (told[b] - theta[b])
+            across += inverse[a * d + b] * theta[b]
+        total += off * (2.0 * along + gram[a * d + a] * off)
+        rest += off * (told[a] + theta[a]) + ridge * theta[a] * (2.0 * across + inverse[a * d + a] * theta[a])
+    return total + ridge * rest
+
+
+@compiled_borrowing
+def weight_of(row: Floats, theta: Floats, ridge: float, expected: float) -> float:
+    """√(¼ tr(G A⁻¹) / rᵀA⁻¹r), at most 1: how much a report counts that errs by r = b − Gθ; the first is given."""
+    error = error_of(row, theta, ridge)
     return 1.0 if error <= expected else math.sqrt(expected / error)
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
 def write_centre(
     own: Floats,
     told: Floats,
@@ -41,24 +49,19 @@ def write_centre(
     arm: int,
     ridge: float,
     f: int,
-    caps: Floats,  # ρ
+    terms: Floats,  # ω is filled in: ρ times what a report counts at the centre
     left_out: Floats,
-    weights: Floats,  # filled in: ω, ρ times what a report counts at the centre
     factor: Floats,  # filled in: of λI + G_i + Σ ω_j G_j
     centre: Floats,  # filled in: θ₀
+    right: Floats,  # d numbers, to work with
 ) -> None:
     """Find the centre of an arm; with f = 0 it is the joint estimate, and where nobody is heard one's own."""
-    d, theta, right = centre.size, theta_of(own, centre.size), np.empty(centre.size)
-    for a in range(d):
-        centre[a] = theta[a]
-    for _ in range(STEPS if f > 0 and rows.size > 0 else 1):
-        for a in range(d):
-            right[a] = moment_of(own, d)[a]
+    for step in range(STEPS if f > 0 and rows.size > 0 else 1):
         for entry in range(rows.size):
-            row, weights[entry] = told[rows[entry], arm], caps[entry]
-            if row[0] > 0.0 and left_out[entry] == 0.0:
-                weights[entry] *= weight_of(row, centre) if f > 0 else 1.0
-                for a in range(d):
-                    right[a] += weights[entry] * moment_of(row, d)[a]
-        factorize_jointly(own, told, rows, arm, d, ridge, weights, left_out, factor)
+            row, weight = told[rows[entry], arm], terms[CAPS, entry]
+            if f > 0 and row[0] > 0.0 and left_out[entry] == 0.0:
+                first = step == 0
+                weight *= terms[FIRST, entry] if first else weight_of(row, centre, ridge, terms[EXPECTED, entry])
+            terms[WEIGHTS, entry] = weight
+        factorize_jointly(own, told, rows, arm, centre.size, ridge, terms[WEIGHTS], left_out, factor, right)
         solve(factor, right, centre)

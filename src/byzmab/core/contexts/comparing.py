@@ -6,45 +6,64 @@ that one has seen. Ours; it has no proof.
 
 import math
 
-from byzmab.core.compiler import compiled, compiled_noinline
-from byzmab.core.contexts.linear import dot
+from byzmab.core.compiler import compiled_borrowing, compiled_borrowing_noinline
+from byzmab.core.contexts.linear import form, trace_of
 from byzmab.core.contexts.statistics import gram_of, inverse_of, theta_of
 from byzmab.core.report import Floats, Words
 from byzmab.core.sorting import value_at
 
-CAPS, DISTANCES, SPREADS, WEIGHTS = range(4)  # of every arm and report: ρ, D and E by `compare`; ω by `write_centre`
-TERMS = 4  # so many
+# Of every arm and report: T, D, E, ¼ tr(G_j A_j⁻¹) by `compare`, and the weight at one's own θ; ρ by `write_caps`; ω by
+# `write_centre`.
+INFORMATION, DISTANCES, SPREADS, EXPECTED, FIRST, CAPS, WEIGHTS = range(7)
+TERMS = 7  # so many
 MOST_INFORMATION = 2.0  # nobody counts for more than so many times oneself, or than an honest neighbour if that is more
 VARIANCE = 0.25  # the largest of rewards in [0, 1]
 
 
-@compiled_noinline
-def compare(own: Floats, told: Floats, rows: Words, arm: int, d: int, f: int, terms: Floats) -> None:
-    """Fill in, for every report on an arm, how it compares with one's own row.
+@compiled_borrowing
+def information_of(row: Floats, d: int) -> float:
+    """tr(G A⁻¹): in how many dimensions a report knows something, at most d."""
+    return trace_of(gram_of(row, d), inverse_of(row, d), d)
 
-    With T_j = tr(G_j A_i⁻¹) and its (f+1)-th largest value M, ρ_j = min(1, max(2 T_i, M) / T_j);
-    D_j = (θ_j − θ_i)ᵀ G_i (θ_j − θ_i), E_j = ¼ tr(G_i (A_i⁻¹ + A_j⁻¹)).
+
+@compiled_borrowing
+def compare(own: Floats, information: float, row: Floats, d: int, entry: int, terms: Floats) -> None:
+    """Fill in how a report on an arm compares with one's own row, of which tr(G_i A_i⁻¹) is given.
+
+    T_j = tr(G_j A_i⁻¹), D_j = (θ_j − θ_i)ᵀ G_i (θ_j − θ_i), E_j = ¼ tr(G_i (A_i⁻¹ + A_j⁻¹)).
     """
-    gram, inverse, theta = gram_of(own, d), inverse_of(own, d), theta_of(own, d)
-    information, told_information = dot(gram, inverse), terms[CAPS, : rows.size]
-    for entry in range(rows.size):
-        row = told[rows[entry], arm]
-        told_information[entry] = terms[WEIGHTS, entry] = dot(gram_of(row, d), inverse)
-        others_theta, distance = theta_of(row, d), 0.0
-        for a in range(d):
-            row_sum = 0.0
-            for b in range(d):
-                row_sum += gram[a * d + b] * (others_theta[b] - theta[b])
-            distance += (others_theta[a] - theta[a]) * row_sum
-        terms[DISTANCES, entry] = distance
-        terms[SPREADS, entry] = VARIANCE * (information + dot(gram, inverse_of(row, d)))
-    limit = most_information(information, terms[WEIGHTS, : rows.size], f)  # of a copy, whose order changes
-    for entry in range(rows.size):
-        others = told_information[entry]
+    gram, inverse = gram_of(own, d), inverse_of(own, d)
+    others_gram, others_inverse = gram_of(row, d), inverse_of(row, d)
+    own_on_other, other_on_own, other_on_itself = 0.0, 0.0, 0.0
+    for a in range(d):  # three traces at once, so that every matrix is read once; of each the lower triangle
+        first, second, third = 0.0, 0.0, 0.0
+        for b in range(a):
+            at = a * d + b
+            first += gram[at] * others_inverse[at]
+            second += others_gram[at] * inverse[at]
+            third += others_gram[at] * others_inverse[at]
+        at = a * d + a
+        own_on_other += 2.0 * first + gram[at] * others_inverse[at]
+        other_on_own += 2.0 * second + others_gram[at] * inverse[at]
+        other_on_itself += 2.0 * third + others_gram[at] * others_inverse[at]
+    terms[INFORMATION, entry] = other_on_own
+    terms[DISTANCES, entry] = form(gram, theta_of(row, d), theta_of(own, d))
+    terms[SPREADS, entry] = VARIANCE * (information + own_on_other)
+    terms[EXPECTED, entry] = VARIANCE * other_on_itself
+
+
+@compiled_borrowing
+def write_caps(information: float, count: int, f: int, terms: Floats) -> None:
+    """With M the (f+1)-th largest T_j of all reports on an arm, ρ_j = min(1, max(2 T_i, M) / T_j)."""
+    for entry in range(count):
+        terms[CAPS, entry] = terms[INFORMATION, entry]
+    limit = most_information(information, terms[CAPS, :count], f)  # of a copy, whose order changes
+    for entry in range(count):
+        others = terms[INFORMATION, entry]
         terms[CAPS, entry] = 1.0 if others <= limit else limit / others
 
 
-@compiled
+@compiled_borrowing
 def most_information(own: float, told: Floats, f: int) -> float:
     """How much a report may count for: twice one's own, or the (f+1)-th largest, which is no more than an honest one's.
 
@@ -56,49 +75,56 @@ def most_information(own: float, told: Floats, f: int) -> float:
     return max(limit, honest) if honest < math.inf else limit
 
 
-@compiled
+@compiled_borrowing
 def allowance(log_time: float, dimensions: float) -> float:
     """How many times its expectation a sum of so many squares may be: 1 + 2√(L/d) + 2L/d, after Laurent & Massart."""
     return 1.0 + 2.0 * math.sqrt(log_time / dimensions) + 2.0 * log_time / dimensions
 
 
-@compiled
-def score_of(distances: Floats, spreads: Floats, time: int, d: int) -> float:
+@compiled_borrowing
+def allowances(time: int, d: int, arms: int) -> tuple[float, float]:
+    """What is allowed on one arm, and over all of them."""
+    log_time = math.log(max(time, 1))
+    return allowance(log_time, float(d)), allowance(log_time, float(d * arms))
+
+
+@compiled_borrowing
+def score_of(distances: Floats, spreads: Floats, allowed: tuple[float, float]) -> float:
     """How far a neighbour's parameters are from one's own, over all arms or on one; above 1 they contradict one's data.
 
     Arms of spread 0 do not count.
     """
-    log_time, worst, distance, spread = math.log(max(time, 1)), 0.0, 0.0, 0.0
-    allowed = allowance(log_time, float(d))
+    worst, distance, spread = 0.0, 0.0, 0.0
     for arm in range(distances.size):
         if spreads[arm] > 0.0:
-            worst = max(worst, distances[arm] / (spreads[arm] * allowed))
+            worst = max(worst, distances[arm] / (spreads[arm] * allowed[0]))
             distance, spread = distance + distances[arm], spread + spreads[arm]
     if spread > 0.0:
-        worst = max(worst, distance / (spread * allowance(log_time, float(d * distances.size))))
+        worst = max(worst, distance / (spread * allowed[1]))
     return worst
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
 def vet(
     told: Floats, rows: Words, terms: Floats, time: int, d: int, f: int, left_out: Floats, work: tuple[Floats, Floats]
 ) -> int:
     """Mark in `left_out` the at most f reports with the largest scores above 1; return how many.
 
-    `terms` is arms × 4 × reports, as `compare` fills it; `work` are two arrays as long as there are arms or reports.
+    `terms` is arms × TERMS × reports, as `compare` fills it; `work` are two arrays as long as there are arms or
+    reports.
     """
     arms, scores = told.shape[1], left_out
-    distances, spreads = work[0][:arms], work[1][:arms]
+    distances, spreads, allowed = work[0][:arms], work[1][:arms], allowances(time, d, arms)
     for entry in range(rows.size):
         for arm in range(arms):
             speaks = told[rows[entry], arm, 0] > 0.0
             distances[arm] = terms[arm, DISTANCES, entry]
             spreads[arm] = terms[arm, SPREADS, entry] if speaks else 0.0
-        scores[entry] = score_of(distances, spreads, time, d)
+        scores[entry] = score_of(distances, spreads, allowed)
     return mark_largest(scores[: rows.size], 1.0, f)
 
 
-@compiled
+@compiled_borrowing
 def mark_largest(scores: Floats, above: float, most: int) -> int:
     """Put 1 for the largest scores above a bound, at most so many, and 0 for all others; return how many."""
     marked = 0

@@ -88,5 +88,5 @@ def context_decision(filter: Filter, policy: Policy) -> Any:
 
 @cache
 def _decision(believe: Any, choose: Any) -> Any:
-    inner = specialize(believe_at, believe=believe)
+    inner = specialize(believe_at, borrows=True, believe=believe)
     return specialize(decide_at, DECIDE_AT, believe_at=inner, choose=choose)

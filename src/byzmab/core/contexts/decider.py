@@ -35,7 +35,7 @@ class Known(NamedTuple):
 
     def among(self, arms: list[int]) -> "Known":
         """The same of some of the arms, copied, as if there were no others."""
-        capacity, d = len(self.told), math.isqrt(self.scratch.factors.shape[1])  # d² + d
+        capacity, d = len(self.told), math.isqrt(self.scratch.factors.shape[1])  # d² + 2d
         return Known(
             self.own[arms],
             self.own_versions[arms],

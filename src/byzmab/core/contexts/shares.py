@@ -10,7 +10,7 @@ W = 1/(xᵀv), report j moves the answer at x away from xᵀθ₀ by g_j = ω_j 
 import math
 from typing import NamedTuple
 
-from byzmab.core.compiler import compiled, compiled_noinline
+from byzmab.core.compiler import compiled_borrowing, compiled_borrowing_noinline
 from byzmab.core.contexts.linear import between, dot, factorize
 from byzmab.core.contexts.statistics import NEUTRAL, gram_of, inverse_of, moment_of, theta_of
 from byzmab.core.report import Floats, Words
@@ -31,7 +31,7 @@ class OwnPair(NamedTuple):
     heard: int  # reports that became pairs
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
 def factorize_jointly(
     own: Floats,
     told: Floats,
@@ -41,31 +41,38 @@ def factorize_jointly(
     ridge: float,
     weights: Floats,
     left_out: Floats,
-    out: Floats,
+    factor: Floats,
+    right: Floats,
 ) -> bool:
-    """Write the Cholesky factor of λI + G_i + Σ ω_j G_j over the reports not left out; False if it has none."""
-    gram = gram_of(own, d)
+    """Write the Cholesky factor of λI + G_i + Σ ω_j G_j over the reports not left out, and b_i + Σ ω_j b_j.
+
+    False if there is no such factor.
+    """
+    gram, moment = gram_of(own, d), moment_of(own, d)
     for index in range(d * d):
-        out[index] = gram[index]
+        factor[index] = gram[index]
     for a in range(d):
-        out[a * d + a] += ridge
+        factor[a * d + a] += ridge
+        right[a] = moment[a]
     for entry in range(rows.size):
-        row = told[rows[entry], arm]
+        row, weight = told[rows[entry], arm], weights[entry]
         if row[0] > 0.0 and left_out[entry] == 0.0:
-            gram = gram_of(row, d)
+            gram, moment = gram_of(row, d), moment_of(row, d)
             for index in range(d * d):
-                out[index] += weights[entry] * gram[index]
-    return factorize(out, d)
+                factor[index] += weight * gram[index]
+            for a in range(d):
+                right[a] += weight * moment[a]
+    return factorize(factor, d)
 
 
-@compiled
+@compiled_borrowing
 def share_of(row: Floats, v: Floats, centre: Floats, weight: float) -> float:
     """g_j = ω_j vᵀ(b_j − G_j θ₀)."""
     d = v.size
     return weight * (dot(v, moment_of(row, d)) - between(v, gram_of(row, d), centre))
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
 def equal_shares(
     own: Floats,
     told: Floats,
@@ -93,7 +100,7 @@ def equal_shares(
     return OwnPair(pulls, base + (count + 1) * share, 0.0, 0.0, count)
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
 def information_shares(
     own: Floats,
     told: Floats,
@@ -124,7 +131,7 @@ def information_shares(
     return OwnPair(max(pulls, NOTHING), mean, prior, prior * base - pull, count)
 
 
-@compiled
+@compiled_borrowing
 def project(row: Floats, x: Floats, prior: float) -> tuple[float, float]:
     """n = 1/s − λ/‖x‖² with s = xᵀA⁻¹x, and y = z₀ + xᵀθ/(s n), clipped to [0, 1]; no pulls where that is nothing."""
     spread = between(x, inverse_of(row, x.size), x)
@@ -135,7 +142,7 @@ def project(row: Floats, x: Floats, prior: float) -> tuple[float, float]:
     return pulls, math.floor(min(max(mean, 0.0), 1.0) * MEANS_GRID + 0.5) / MEANS_GRID
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
 def projections(
     own: Floats, told: Floats, rows: Words, arm: int, x: Floats, ridge: float, left_out: Floats, out: Floats
 ) -> OwnPair:

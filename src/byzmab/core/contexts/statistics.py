@@ -11,7 +11,13 @@ is silence: no pulls. θ and A⁻¹ follow from the rest (`derive`), so that a r
 
 import numpy as np
 
-from byzmab.core.compiler import compiled, compiled_noinline
+from byzmab.core.compiler import (
+    compiled,
+    compiled_borrowing,
+    compiled_borrowing_noinline,
+    compiled_noinline,
+    compiled_view,
+)
 from byzmab.core.contexts.linear import add_outer, dot, factorize, invert, multiply
 from byzmab.core.report import Floats
 
@@ -28,25 +34,25 @@ def row_size(d: int) -> int:
     return 1 + 2 * d + 2 * d * d
 
 
-@compiled
+@compiled_view
 def moment_of(row: Floats, d: int) -> Floats:
     """b of a row, a view."""
     return row[1 : 1 + d]
 
 
-@compiled
+@compiled_view
 def theta_of(row: Floats, d: int) -> Floats:
     """θ of a row, a view."""
     return row[1 + d : 1 + 2 * d]
 
 
-@compiled
+@compiled_view
 def gram_of(row: Floats, d: int) -> Floats:
     """G of a row, flat, a view."""
     return row[1 + 2 * d : 1 + 2 * d + d * d]
 
 
-@compiled
+@compiled_view
 def inverse_of(row: Floats, d: int) -> Floats:
     """A⁻¹ of a row, flat, a view."""
     return row[1 + 2 * d + d * d : 1 + 2 * d + 2 * d * d]
@@ -85,6 +91,15 @@ def derive(row: Floats, d: int, ridge: float) -> bool:
     return True
 
 
+@compiled_borrowing
+def can_count(row: Floats, d: int) -> bool:
+    """Whether n and b are numbers to count with, and n is above 0."""
+    sound = 0.0 < row[0] < LARGEST
+    for value in moment_of(row, d):
+        sound &= -LARGEST < value < LARGEST
+    return sound
+
+
 @compiled_noinline
 def is_gram(row: Floats, d: int, slack: float) -> bool:
     """Whether G is finite, symmetric and positive semidefinite, but for rounding."""
@@ -99,14 +114,26 @@ def is_gram(row: Floats, d: int, slack: float) -> bool:
 @compiled_noinline
 def hear(row: Floats, d: int, ridge: float) -> bool:
     """The same for a report; False, and silence, where n or b is not finite, or G is no Gram matrix."""
-    sound = 0.0 < row[0] < LARGEST
-    for value in moment_of(row, d):
-        sound &= -LARGEST < value < LARGEST
-    if sound and is_gram(row, d, slack_of(row[0])) and derive(row, d, ridge):
+    if can_count(row, d) and is_gram(row, d, slack_of(row[0])) and derive(row, d, ridge):
         return True
     for index in range(row.size):
         row[index] = 0.0
     return False
+
+
+@compiled_borrowing_noinline
+def hear_as(row: Floats, known: Floats, d: int) -> bool:
+    """`hear` a report with the n and G of a row whose A⁻¹ is known, by copying that; False if they are others."""
+    if row[0] != known[0] or not can_count(row, d):
+        return False
+    gram, inverse = gram_of(row, d), inverse_of(row, d)
+    for index in range(d * d):
+        if gram[index] != gram_of(known, d)[index]:
+            return False
+    for index in range(d * d):
+        inverse[index] = inverse_of(known, d)[index]
+    multiply(inverse, moment_of(row, d), theta_of(row, d))
+    return True
 
 
 def empty_statistics(arms: int, d: int, ridge: float) -> Floats:
@@ -116,7 +143,7 @@ def empty_statistics(arms: int, d: int, ridge: float) -> Floats:
     return own
 
 
-@compiled_noinline
+@compiled_borrowing_noinline
 def observe(row: Floats, x: Floats, reward: float, ridge: float) -> None:
     """Count the reward of one pull at a context: a rank-one update of A⁻¹ (Sherman & Morrison 1950).
 
@@ -132,7 +159,7 @@ def observe(row: Floats, x: Floats, reward: float, ridge: float) -> None:
     if pulls & (pulls - 1) == 0:  # a power of two
         derive(row, d, ridge)
         return
-    direction = np.empty(d)
-    multiply(inverse, x, direction)
-    add_outer(inverse, direction, -1.0 / (1.0 + dot(x, direction)))
-    multiply(inverse, moment, theta_of(row, d))
+    theta = theta_of(row, d)
+    multiply(inverse, x, theta)  # A⁻¹x, for the time being
+    add_outer(inverse, theta, -1.0 / (1.0 + dot(x, theta)))
+    multiply(inverse, moment, theta)

@@ -7,7 +7,7 @@ whatever filters and vetting let pass, even where rewards are not linear in x; a
 it back. Ours, after prequential forecasts (Dawid 1984).
 """
 
-from byzmab.core.compiler import compiled
+from byzmab.core.compiler import compiled_borrowing
 from byzmab.core.contexts.linear import dot
 from byzmab.core.contexts.statistics import NEUTRAL, theta_of
 from byzmab.core.report import Floats
@@ -16,13 +16,13 @@ LEAD, HEARD = range(2)  # where they are in a trial: the lead, and the forecast 
 LEAST_LEAD = -1.0  # what is heard may be behind by the largest squared error of one forecast
 
 
-@compiled
+@compiled_borrowing
 def squared_error(forecast: float, reward: float) -> float:
     """Of a forecast, which is cut to what rewards can be."""
     return (min(max(forecast, 0.0), 1.0) - reward) ** 2
 
 
-@compiled
+@compiled_borrowing
 def judge(trial: Floats, row: Floats, arm: int, x: Floats, reward: float) -> None:
     """Add to the lead what a reward says of both forecasts; before it is counted in one's own row.
 

@@ -31,7 +31,7 @@ class ContextRoundView(NamedTuple):
     sent: Integers  # reports: when
     told: Floats  # reports × arms × numbers
     terms: Floats  # agents × arms × 4 × capacity: how reports compare with one's own, and count
-    factors: Floats  # agents × arms × (d² + d): the last d are the centre
+    factors: Floats  # agents × arms × (d² + 2d): the last d are the centre
     leads: Floats  # agents: of what they hear
     belief: Belief  # agents × arms
     choices: Integers  # agents
