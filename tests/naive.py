@@ -634,6 +634,7 @@ def play(experiment, run):
     else:
         kappas = [1.5] * B + list(experiment.kappa)
     keys = {purpose: key_of(experiment, run, purpose) for purpose in (REWARD, POLICY, GRAPH, SUBSET)}
+    assert experiment.filter in FILTERS, f"filter {experiment.filter!r} is not transcribed: add it to FILTERS"
     believe = FILTERS[experiment.filter]
     expected = not (experiment.time_varying and parts.graph.random) and experiment.subset is None
 

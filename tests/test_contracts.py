@@ -366,6 +366,15 @@ def test_an_attack_that_equivocates_though_it_denies_it_is_caught():
         check(TwoFaced())
 
 
+def test_a_filter_without_its_function_is_told_so():
+    class Empty(Filter):
+        """Nothing."""
+
+    for use in (check, lambda filter: Experiment(filter=filter)):
+        with pytest.raises(BadInput, match=r"^filter Empty has no function 'believe'$"):
+            use(Empty)
+
+
 def test_a_filter_that_does_not_believe_itself_alone_is_caught():
     @compiled
     def believe(heard):
@@ -377,6 +386,23 @@ def test_a_filter_that_does_not_believe_itself_alone_is_caught():
     Agnostic.believe = staticmethod(believe)
     with pytest.raises(AssertionError, match="alone"):
         check(Agnostic())
+
+
+def test_a_filter_for_which_the_first_of_two_equally_near_reports_counts_is_caught():
+    @compiled
+    def first(heard):
+        nearest = heard.own_mean
+        for number, mean in enumerate(heard.means):
+            if number == 0 or abs(mean - heard.own_mean) < abs(nearest - heard.own_mean):
+                nearest = mean
+        return nearest, heard.own_pulls, 0.0
+
+    @dataclass(frozen=True)
+    class First(Filter):
+        believe = staticmethod(first)
+
+    with pytest.raises(AssertionError, match=r"^the order of the reports changes the belief"):
+        check(First)
 
 
 def test_a_filter_that_explains_only_some_reports_is_caught():

@@ -1,5 +1,6 @@
 """What pyproject.toml promises to those who install byzmab."""
 
+import sys
 import tomllib
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import lowest
 import pytest
 from packaging.requirements import Requirement
 
+import byzmab
 from byzmab.cli.main import app
 from byzmab.cli.options import STUDY
 from byzmab.core.errors import BadInput
@@ -43,10 +45,35 @@ def test_what_is_asked_for_before_the_work_is_in_the_extra_and_nowhere_else():
     assert set(STUDY) <= extra and not extra & always
 
 
-@pytest.mark.parametrize("command", ["reproduce F1", "tournament", "sweep", "attack search", "simulate --out result"])
-def test_a_command_that_lacks_a_package_says_so_before_it_works(command, monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        ("reproduce F1", "study"),
+        ("tournament", "study"),
+        ("sweep", "study"),
+        ("simulate --out result", "study"),
+        ("attack search", "search"),  # which brings `study` too
+        ("compare-algorithms", "search"),
+    ],
+)
+def test_a_command_that_lacks_a_package_says_so_before_it_works(command, extra, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("byzmab.cli.options.find_spec", lambda name: None)
-    with pytest.raises(BadInput, match=r"this needs the package .*; install it by: pip install 'byzmab\[study\]'"):
+    with pytest.raises(BadInput, match=rf"this needs the package .*; install it by: pip install 'byzmab\[{extra}\]'"):
         app(command.split(), standalone_mode=False)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("package", "use"),
+    [
+        ("xarray", lambda result: result.regret),
+        ("matplotlib.figure", lambda result: result.plot()),
+        ("scipy.stats", lambda result: byzmab.compare(result, result)),
+    ],
+)
+def test_in_python_too_a_missing_package_is_told_with_the_line_that_installs_it(package, use, monkeypatch):
+    result = byzmab.simulate(byzmab.Experiment(horizon=20, runs=2))
+    monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    with pytest.raises(BadInput, match=r"^this needs the package .*; install it by: pip install 'byzmab\[study\]'$"):
+        use(result)

@@ -47,3 +47,10 @@ def test_formulas_are_drawn_as_mathematics(site, page):
     assert formulas.count() >= 3
     assert formulas.first.bounding_box()["height"] > 20  # a fraction under a root, not a line of text
     assert page.locator(".arithmatex").count() == 0
+
+
+def test_indices_stand_below_their_symbols_but_not_in_code(site, page):
+    page.goto((site / "concepts/theory.html").as_uri())
+    assert page.locator("article i:text-is('c') + sub:text-is('j')").count() > 0
+    page.goto((site / "concepts/loop.html").as_uri())
+    assert page.locator("code:text-is('N_i')").count() > 0

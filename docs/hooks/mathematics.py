@@ -6,11 +6,19 @@ from html import unescape
 from latex2mathml.converter import convert
 
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+SYMBOL = re.compile(  # in a sentence n_i, x̄_j, Δ_k, d_max; what stands in tags, code and formulas is left as it is
+    r"<(code|pre|math|script|style)\b.*?</\1>|<[^>]*>|(?<![\w.])([A-Za-zΔλμδεφ][̄̂]?)_(max|[A-Za-z0-9ℓ]{1,2})\b",
+    re.DOTALL,
+)
 
 
 def on_page_content(html, **_):
-    """Put MathML in the place of every formula that pymdownx.arithmatex has marked."""
-    return FORMULA.sub(_drawn, html)
+    """Put MathML in the place of every formula that pymdownx.arithmatex has marked, and indices below symbols."""
+    return SYMBOL.sub(_with_index, FORMULA.sub(_drawn, html))
+
+
+def _with_index(found):
+    return f"<i>{found[2]}</i><sub>{found[3]}</sub>" if found[2] else found[0]
 
 
 def _drawn(found):

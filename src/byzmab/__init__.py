@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from byzmab.core.filters import Filter
     from byzmab.core.policies import Policy
     from byzmab.core.report import Belief, Heard, Report
+    from byzmab.core.tally import Tally
     from byzmab.drifts import Drift
     from byzmab.graphs import Graph
     from byzmab.node.client import AsyncClient, Client, NodeError
@@ -58,6 +59,7 @@ _HOMES = {
     "ResultStore": "sweep.store",
     "Rewards": "rewards",
     "Sweep": "sweep.points",
+    "Tally": "core.tally",
     "World": "attacks",
     "compare": "simulation.compare",
     "compiled": "core.compiler",
@@ -92,6 +94,7 @@ __all__ = [
     "ResultStore",
     "Rewards",
     "Sweep",
+    "Tally",
     "World",
     "__version__",
     "compare",

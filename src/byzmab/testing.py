@@ -46,7 +46,7 @@ WITH_CONTEXTS = SMALL.but(context=3, arms="random:3", filter="pooled", graph="er
 def check(plugin: Plugin) -> None:
     """Check a plug-in of any kind against its contract; a class is checked with its defaults."""
     if isinstance(plugin, type) and issubclass(plugin, Plugin):
-        check(plugin())
+        check(plugin.whole()())
         return
     raise AssertionError(f"{plugin!r} is no filter, policy, attack, graph, rewards, drift or algorithm")
 
@@ -84,15 +84,16 @@ def check_filter(filter: Filter) -> None:
     """Alone it believes itself; numbers stay finite; the order of reports does not matter; every fate is told."""
     rng, params = np.random.default_rng(0), np.array(filter.params, np.float64)
     believe = type(filter).believe
-    for _ in range(TRIALS):
-        own_pulls, own_mean, f = int(rng.integers(1, 100)), rng.random(), int(rng.integers(0, 4))
+    for trial in range(TRIALS):
+        steps = 4 if trial % 2 else 10**6  # of means: few of them make equal and equally distant ones
+        own_pulls, own_mean, f = int(rng.integers(1, 100)), round(rng.random() * steps) / steps, int(rng.integers(0, 4))
         rest = float(own_pulls), own_mean, f, rng.uniform(1, 2), int(rng.integers(0, 10_000)), 0, params
         alone = believe(Heard(np.empty(0), np.empty(0), *rest))
         assert np.allclose(alone, (own_mean, own_pulls, 0.0)), (
             f"alone it believes {alone}, not (own mean, own pulls, 0)"
         )
         pulls, means = _reports(rng, int(rng.integers(1, 12)), own_pulls)
-        order = rng.permutation(pulls.size)
+        means, order = np.round(means * steps) / steps, rng.permutation(pulls.size)
         belief = believe(Heard(pulls.copy(), means.copy(), *rest))
         shuffled = believe(Heard(pulls[order], means[order], *rest))
         assert np.isfinite(belief).all(), f"the belief {belief} is not finite"

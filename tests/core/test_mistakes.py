@@ -54,13 +54,13 @@ MISTAKES = {
     "an unknown function of numpy": ("attack", ATTACK.format(mistake="np.foo(1)"), 17, "no attribute 'foo'"),
     "a Python object": ("attack", ATTACK.format(mistake="thing"), 17, "'thing'"),
     "a text for a number": ("attack", ATTACK.format(mistake="'a' + 1"), 17, "add"),
-    "a field that is not there": ("attack", ATTACK.format(mistake="world.truths[0]"), 17, "'truths'"),
+    "a field that is not there": ("attack", ATTACK.format(mistake="world.truths[0]"), 17, "World has no 'truths'; did you mean 'true_means'? known: "),
     "a mistake in another function": ("attack", ATTACK.format(mistake="helper(0.5)"), 11, "'nothing'"),
     "too few arguments": ("policy", POLICY.format(arguments="belief, time, rng", returned=0), 3, "choose(belief, time, params, rng)"),
     "no arm": ("policy", POLICY.format(arguments=ARGUMENTS, returned="0.5"), 3, "choose returns float64; allowed: an arm"),
     "nothing returned": ("policy", POLICY.format(arguments=ARGUMENTS, returned=None), 3, "choose returns none"),
     "two numbers for three": ("filter", FILTER.format(returned="heard.own_mean, heard.own_pulls"), 3, "three numbers"),
-    "an unknown field": ("filter", FILTER.format(returned="heard.mean, 1.0, 0.0"), 5, "'mean'"),
+    "an unknown field": ("filter", FILTER.format(returned="heard.mean, 1.0, 0.0"), 5, "Heard has no 'mean'; did you mean 'means'? known: "),
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from byzmab import Agent, BadInput, Experiment, Report, compare, compiled, simulate
+from byzmab import Agent, BadInput, Experiment, Report, Tally, compare, compiled, simulate
 from byzmab.simulation.progress import progress_bar
 from byzmab.simulation.run import workers_that_fit
 from byzmab.sweep.points import Sweep
@@ -27,7 +27,9 @@ def text_of(html):
 def test_an_experiment_tells_what_differs_from_the_defaults_and_can_be_made_from_it():
     assert repr(SMALL) == "Experiment(attack='none', horizon=200, runs=3)"
     assert eval(repr(SMALL)) == SMALL
-    assert "horizon 200" in text_of(SMALL._repr_html_()).replace("  ", " ")
+    shown, folded = SMALL._repr_html_().split("<details>")
+    assert {"horizon", "attack", "filter"} <= set(text_of(shown).split()) and "seed" not in shown and "seed" in folded
+    assert "seed" in SMALL.but(seed=3)._repr_html_().split("<details>")[0]
 
 
 def test_a_result_shows_its_regret_a_table_and_its_curve():
@@ -51,8 +53,9 @@ def test_names_are_escaped():
 
 
 def test_a_comparison_says_whether_it_differs():
-    shown = text_of(compare(SMALL, SMALL)._repr_html_())
-    assert "may be zero" in shown
+    same = compare(SMALL, SMALL)
+    assert "may be zero" in text_of(same._repr_html_())
+    assert repr(same) == "<Comparison: +0.00 [+0.00, +0.00] over 3 runs>"
 
 
 def test_a_sweep_shows_its_points(tmp_path):
@@ -66,10 +69,11 @@ def test_an_agent_and_its_tallies_show_what_they_know():
     agent = Agent(["red", "green"], seed=1)
     for _ in range(5):
         agent.reward(agent.select(), 1.0)
-    assert "3 decisions, 0 neighbours heard" in repr(agent)
+    assert "5 pulls rewarded, 0 neighbours heard" in repr(agent)
     assert sum(agent.tally(arm).pulls for arm in agent.arms) == 5
     assert repr(agent.tally("red")).startswith("Tally(pulls=")
     assert "red" in text_of(agent._repr_html_())
+    assert text_of(Tally(pulls=4, total=3.0)._repr_html_()).endswith("4 3 0.75 0")
 
 
 def test_arms_may_be_named_by_numpy_numbers():
@@ -110,6 +114,15 @@ def test_what_is_no_report_is_told_in_a_sentence(text):
 def test_too_little_memory_names_the_setting_at_fault(settings, at_fault):
     with pytest.raises(BadInput, match=rf"^{at_fault} .*allowed: what fits into the"):
         workers_that_fit(SMALL.but(**settings))
+    with pytest.raises(BadInput, match=rf"^{at_fault} .*allowed: what fits into the"):
+        simulate(SMALL.but(**settings), workers=1)
+
+
+def test_so_many_agents_that_their_numbers_alone_take_the_memory_are_refused():
+    with pytest.raises(
+        BadInput, match=r"^agents 1000000000 is not allowed; allowed: a whole number from 1 to 10000000"
+    ):
+        SMALL.but(agents=1_000_000_000)
 
 
 def test_progress_true_shows_a_bar_in_a_notebook(monkeypatch):

@@ -58,7 +58,7 @@ def search(
     """
     from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
 
-    require_study()
+    require_study("search")
     with compiling_notice(), warnings_to_stderr():
         from byzmab.simulation.files import make_directory, open_experiment, read_settings, run_options
 

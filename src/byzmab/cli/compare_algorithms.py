@@ -43,7 +43,7 @@ def compare_algorithms(
     from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
     from byzmab.cli.tables import leaderboard_table
 
-    require_study()
+    require_study("search")
     with compiling_notice(), warnings_to_stderr():
         from byzmab.comparison.contestants import contestants_of, preset_of
         from byzmab.comparison.draw import write_figure

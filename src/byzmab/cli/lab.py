@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from byzmab.cli.options import needs_extra, require_study
+from byzmab.cli.options import require_study
+from byzmab.core.extras import needs_extra
 
 PORT = 8690  # below those of `byzmab network`
 

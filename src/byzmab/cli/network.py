@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from byzmab.cli.options import Json, needs_extra
+from byzmab.cli.options import Json
 from byzmab.core import recommended
+from byzmab.core.extras import needs_extra
 from byzmab.simulation.settings import ABOUT
 
 if TYPE_CHECKING:

@@ -1,15 +1,15 @@
 """Options of commands that take an experiment: a file, and a flag for every setting."""
 
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from functools import wraps
 from importlib.util import find_spec
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, Never
+from typing import Annotated, Any
 
 import typer
 
+from byzmab.core.extras import missing
 from byzmab.simulation.settings import ABOUT, SWITCHES, WHOLE, from_text
 
 STUDY = ("h5netcdf", "matplotlib", "plotly", "scipy", "xarray")  # what the extra of that name installs
@@ -70,25 +70,8 @@ def _flag(name: str, several: bool) -> Any:
     return Annotated[kind | None, typer.Option(*FLAGS.get(name, []), help=ABOUT[name], show_default=False)]
 
 
-@contextmanager
-def needs_extra(extra: str) -> Iterator[None]:
-    """Turn a package that is missing within the block into the line that installs it."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] == "byzmab":
-            raise
-        _missing(error.name, extra)
-
-
 def require_study(extra: str = "study") -> None:
     """Raise BadInput, before any work is done, where a package for files, figures or intervals is missing."""
     for package in STUDY:
         if find_spec(package) is None:
-            _missing(package, extra)
-
-
-def _missing(package: str, extra: str) -> Never:
-    from byzmab.core.errors import BadInput
-
-    raise BadInput(f"this needs the package {package}; install it by: pip install 'byzmab[{extra}]'") from None
+            raise missing(package, extra)

@@ -122,9 +122,10 @@ class Agent(Decider):
 
     def __repr__(self) -> str:
         filter, policy = FILTERS.name_of(self.filter), POLICIES.name_of(self.policy)
+        pulls = sum(tally.pulls for tally in self._tallies.values())
         return (
             f"<Agent with {len(self._arms)} arms, filter {filter!r}, policy {policy!r}, f={f_as_given(self._given_f)}: "
-            f"{self.time} decisions, {len(self._inbox)} neighbours heard>"
+            f"{pulls} pulls rewarded, {len(self._inbox)} neighbours heard>"
         )
 
     def _repr_html_(self) -> str:

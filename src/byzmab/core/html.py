@@ -18,6 +18,11 @@ def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[Any]]) ->
     )
 
 
+def folded(summary: str, html: str) -> str:
+    """What is seen after a click on its summary."""
+    return f"<details><summary>{escape(summary)}</summary>{html}</details>"
+
+
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f'<td style="text-align:right">{value:.4g}</td>'

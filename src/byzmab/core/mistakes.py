@@ -10,10 +10,11 @@ import numba
 from numba import types
 
 from byzmab.core.compiler import is_ours
-from byzmab.core.errors import BadInput
+from byzmab.core.errors import BadInput, nearest
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 PLACE = re.compile(r'File "(.+)", line (\d+)')
+UNKNOWN = re.compile(r"Unknown attribute '(\w+)' of type (\w+)\(")
 RAISED = re.compile(r"\.? Raised from (\S+)(?: \((\d+)\))?$")
 
 
@@ -89,6 +90,7 @@ def _check(kind: str, name: str, function: Any, contract: Contract) -> None:
         function.compile(arguments)
     except Exception as error:  # numba lets through whatever its own code stumbles over
         file, line, reason = reason_of(error, source)
+        reason = _with_fields(reason, contract.arguments.values())
         raise _mistake(kind, source, line, reason, file) from error
     returned = function.overloads[arguments].signature.return_type
     if not contract.returns(returned):
@@ -120,6 +122,15 @@ def reason_of(error: Exception, source: Any) -> tuple[str, int, str]:
         return own, int(raised[2] or first), reason[: raised.start()]
     located = getattr(error, "loc", None)
     return own, located.line if located else _line_naming(reason, source), reason
+
+
+def _with_fields(reason: str, examples: Iterable[Any]) -> str:
+    """The reason; for a field that there is not, with those that there are instead of all their types."""
+    fields = {type(example).__name__: example._fields for example in examples if hasattr(example, "_fields")}
+    found = UNKNOWN.match(reason)
+    if found is None or found[2] not in fields:
+        return reason
+    return f"{found[2]} has no {found[1]!r}; {nearest(found[1], fields[found[2]])}"
 
 
 def _line_naming(reason: str, source: Any) -> int:

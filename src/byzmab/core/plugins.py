@@ -37,6 +37,13 @@ class Plugin:
             raise cls.misunderstood(text) from None
 
     @classmethod
+    def whole(cls) -> type[Self]:
+        """This class, or BadInput where it lacks the function that it cannot do without."""
+        if not hasattr(cls, cls.function):
+            raise BadInput(f"{cls.kind} {cls.__name__} has no function {cls.function!r}")
+        return cls
+
+    @classmethod
     def _values(cls, text: str) -> dict[str, int | float]:
         """The numbers in a text, by the name of their field; ValueError where it is not understood."""
         known = {item.name: item for item in fields(cls)}
@@ -109,7 +116,7 @@ class Registry:
         if isinstance(wanted, self.base):
             return wanted
         if isinstance(wanted, type) and issubclass(wanted, self.base):
-            return wanted()
+            return wanted.whole()()
         if not isinstance(wanted, str):
             raise BadInput(f"{self.base.kind} {wanted!r} is not allowed; allowed: a name, or a {self.base.__name__}")
         name, colon, text = wanted.partition(":")
@@ -137,9 +144,7 @@ class Registry:
         if not (isinstance(found, type) and issubclass(found, self.base)):
             base = f"byzmab.{self.base.__name__}"
             raise BadInput(f"{self.base.kind} {wanted!r}: {where} has no class {class_name!r} derived from {base}")
-        if not hasattr(found, found.function):
-            raise BadInput(f"{self.base.kind} {wanted!r}: {class_name} has no function {found.function!r}")
-        return found
+        return found.whole()
 
     def name_of(self, plugin: Plugin) -> str:
         """The text by which a plug-in is resolved again: its registered name, or module:Class, and its parameters."""

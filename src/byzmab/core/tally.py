@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from byzmab.core.errors import BadInput
+from byzmab.core.html import table
 from byzmab.core.report import Report
 
 Name = str | int
@@ -32,6 +33,11 @@ class Tally:
 
     def __repr__(self) -> str:
         return f"Tally(pulls={self.pulls}, total={self.total:g}, pending={self.pending})"
+
+    def _repr_html_(self) -> str:
+        return table(
+            "tally", ("pulls", "total", "mean", "pending"), [(self.pulls, self.total, self.mean, self.pending)]
+        )
 
     @property
     def mean(self) -> float:

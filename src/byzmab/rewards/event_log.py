@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from byzmab.core.errors import BadInput
+from byzmab.core.extras import needs_extra
 
 ARM, REWARD, AGENT, PROPENSITY = "arm", "reward", "agent", "propensity"  # columns; others are left alone
 
@@ -41,7 +42,8 @@ def _read_csv(path: str) -> Sequence[Mapping[Any, Any]]:
 
 
 def _read_parquet(path: str) -> Sequence[Mapping[Any, Any]]:
-    import pandas
+    with needs_extra("study"):
+        import pandas
 
     return list(pandas.read_parquet(path).to_dict("records"))
 

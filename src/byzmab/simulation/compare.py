@@ -12,7 +12,7 @@ from byzmab.simulation.statistics import student_interval
 SAME_LUCK = ("arms", "rewards", "horizon", "runs", "seed")  # with these equal, pulls are rewarded equally
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The paired difference in regret at the horizon, a − b, with its two-sided 95 % interval."""
 
@@ -32,9 +32,12 @@ class Comparison:
         row = f"{self.difference:+.2f}", f"{self.low:+.2f} to {self.high:+.2f}", self.stderr, self.runs, verdict
         return table(
             "regret of the first less that of the second",
-            ("difference", "95 % interval", "stderr", "runs", "it"),
+            ("difference", "95 % interval", "stderr", "runs", "verdict"),
             [row],
         )
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {self}>"
 
     def __str__(self) -> str:
         return f"{self.difference:+.2f} [{self.low:+.2f}, {self.high:+.2f}] over {self.runs} runs"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from byzmab.core.errors import BadInput
-from byzmab.core.html import table
+from byzmab.core.html import folded, table
 from byzmab.core.liars import f_as_given
 from byzmab.core.tell import EVERY
 from byzmab.rewards import Replay
@@ -17,6 +17,7 @@ from byzmab.simulation.given_means import read_means
 from byzmab.simulation.parts import (
     ALGORITHMS,
     MOST,
+    MOST_AGENTS,
     PAPER_ARMS,
     PLUGINS,
     RESILIENT,
@@ -27,6 +28,8 @@ from byzmab.simulation.parts import (
     resolve_parts,
 )
 
+HEADINGS = "setting", "value"
+ALWAYS_SHOWN = "agents", "byzantine", "f", "graph", "attack", "filter", "policy", "horizon", "runs"  # in a notebook
 LEAST = {"horizon": 1, "runs": 1, "record": 1, "epoch": 1, "memory": 0, "seed": 0, "context": 0}
 
 
@@ -77,9 +80,9 @@ class Experiment:
             object.__setattr__(self, "arms", read_means(self.arms))
         for name, least in LEAST.items():
             check_whole(name, getattr(self, name), least, math.inf if name == "seed" else MOST)
-        for name, least in {"agents": 1, "subset": 1}.items():
+        for name, most in {"agents": MOST_AGENTS, "subset": MOST}.items():
             if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), least, MOST)
+                check_whole(name, getattr(self, name), 1, most)
         check_whole("delay", self.delay, 0, 1)
         if not isinstance(self.time_varying, bool):
             raise BadInput(f"time_varying {self.time_varying!r} is not allowed; allowed: true or false")
@@ -96,8 +99,14 @@ class Experiment:
         return f"Experiment({', '.join(f'{item.name}={getattr(self, item.name)!r}' for item in changed)})"
 
     def _repr_html_(self) -> str:
-        rows = [(name.replace("_", " "), value) for name, value in self.settings().items() if value is not None]
-        return table("experiment", ("setting", "value"), rows)
+        settings = self.settings()
+        changed = {item.name for item in fields(self) if getattr(self, item.name) != item.default}
+        shown = [name for name in settings if name in changed or name in ALWAYS_SHOWN]
+        rest = [name for name in settings if name not in shown and settings[name] is not None]
+        first, second = ([(name.replace("_", " "), settings[name]) for name in names] for names in (shown, rest))
+        return table("experiment", HEADINGS, first) + folded(
+            "all other settings", table("as they are", HEADINGS, second)
+        )
 
     @property
     def parts(self) -> Parts:

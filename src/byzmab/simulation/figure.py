@@ -3,6 +3,7 @@
 import sys
 from typing import TYPE_CHECKING
 
+from byzmab.core.extras import needs_extra
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.statistics import band
 
@@ -28,7 +29,8 @@ WIDTH, WIDTH_ALONE = 1.8, 2.6
 
 def new_figure(width: float = 6.0, height: float = 4.0) -> "Figure":
     """A figure fit for a paper, in inches, made without a display."""
-    from matplotlib.figure import Figure
+    with needs_extra("study"):
+        from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), dpi=150, layout="constrained")
 
@@ -37,7 +39,8 @@ def new_axes() -> "Axes":
     """The axes of a figure that has only those; in a notebook, of one that the notebook shows."""
     if "ipykernel" not in sys.modules:
         return new_figure().subplots()
-    from matplotlib import pyplot
+    with needs_extra("study"):
+        from matplotlib import pyplot
 
     return pyplot.subplots(figsize=(6.0, 4.0), layout="constrained")[1]
 

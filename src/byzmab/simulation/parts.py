@@ -30,6 +30,7 @@ DEFAULT_AGENTS = 10
 RESILIENT = "resilient"  # the paper's own algorithm: filter and policy
 UNUSED_BY_BASELINES = ("memory", "epoch", "delay", "tell", "tally")
 MOST = 2_000_000_000  # of any whole number but the seed
+MOST_AGENTS = 10_000_000  # a number of each is kept before it is known how much memory a run takes
 PLUGINS: dict[str, Registry] = {
     "graph": GRAPHS,
     "attack": ALL_ATTACKS,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from byzmab.core.errors import BadInput
+from byzmab.core.extras import needs_extra
 from byzmab.core.html import curve, table
 from byzmab.core.report import Floats, Integers
 from byzmab.graphs import Given
@@ -79,7 +80,8 @@ class Result:
     @cached_property
     def dataset(self) -> "xarray.Dataset":
         """Everything with labelled dimensions; agents, arms and thirds are numbered from 1."""
-        import xarray
+        with needs_extra("study"):
+            import xarray
 
         graph, normal = self.experiment.parts.graph, self.experiment.parts.normal
         labels = graph.labels if isinstance(graph, Given) else ()
@@ -163,7 +165,8 @@ class Result:
     @classmethod
     def load(cls, path: str | Path) -> "Result":
         """Read what `save` wrote. The source of plug-ins is needed only to play the experiment again."""
-        import xarray
+        with needs_extra("study"):
+            import xarray
 
         try:
             with xarray.open_dataset(path, engine="h5netcdf") as data:

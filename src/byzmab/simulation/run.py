@@ -99,7 +99,8 @@ def simulate(
     """
     check_workers(workers)
     check_present(experiment)
-    workers = workers or workers_that_fit(experiment)
+    fitting = workers_that_fit(experiment)  # also where workers are given: it says what does not fit at all
+    workers = workers or fitting
     warn_of([experiment], stacklevel=3)
     with wanted_bar(progress, "simulating") as show:
         prepare(experiment)

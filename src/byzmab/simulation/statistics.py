@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from byzmab.core.extras import needs_extra
 from byzmab.core.report import Floats
 
 LEVEL = 0.95  # of every interval, two-sided
@@ -33,7 +34,8 @@ def band(values: Floats) -> tuple[Floats, Floats | None]:
 
 def student_interval(values: Floats) -> Interval:
     """Student's interval of the mean; infinite for a single value."""
-    from scipy.stats import t
+    with needs_extra("study"):
+        from scipy.stats import t
 
     found = describe(values)
     mean, stderr = found["mean"], found["stderr"]
@@ -45,7 +47,8 @@ def student_interval(values: Floats) -> Interval:
 
 def share_interval(count: int, of: int) -> tuple[float, float]:
     """The exact interval of a share (Clopper & Pearson 1934)."""
-    from scipy.stats import binomtest
+    with needs_extra("study"):
+        from scipy.stats import binomtest
 
     found = binomtest(count, of).proportion_ci(LEVEL)
     return float(found.low), float(found.high)
@@ -53,7 +56,8 @@ def share_interval(count: int, of: int) -> tuple[float, float]:
 
 def bootstrap_interval(values: Floats) -> tuple[float, float]:
     """The bootstrap percentile interval of the mean (Efron 1979), the same for the same values; NaN for one value."""
-    from scipy.stats import bootstrap
+    with needs_extra("study"):
+        from scipy.stats import bootstrap
 
     if values.size < 2:
         return np.nan, np.nan

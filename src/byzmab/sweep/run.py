@@ -67,7 +67,8 @@ def run_sweep(
     warn_of(points, stacklevel=3)
     tasks = missing_tasks(points, store)
     experiments = [task.experiment for task in tasks]
-    workers = workers or min(map(workers_that_fit, points), default=os.cpu_count() or 1)
+    fitting = min(map(workers_that_fit, points), default=os.cpu_count() or 1)
+    workers = workers or fitting
     compile_all(experiments)
     speed = Speed(experiments)
     if announce is not None:
