@@ -5,11 +5,14 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from numba import types
 
 from byzmab import BadInput, Experiment, simulate
 from byzmab.baselines import BASELINES as BASELINES_BY_NAME
+from byzmab.core.compiler import compiled_as
 from byzmab.engine.deliver import ENOUGH
-from byzmab.engine.round import exchange
+from byzmab.engine.round import DRAWING_LOOP, LOOP, exchange
+from byzmab.engine.state import StateType
 from byzmab.simulation.assumptions import SettingUnused, settings_unused
 from byzmab.simulation.single_run import Run
 
@@ -107,6 +110,10 @@ def test_settings_that_mean_nothing_to_a_baseline_are_refused():
         Experiment(algorithm="consensu")
 
 
+# with its loops as pointers: numba would look at each of them in every call
+exchange_reports = compiled_as(types.int64(StateType, DRAWING_LOOP, LOOP, LOOP))(exchange.py_func)
+
+
 def consensus_trajectory(run, rounds):
     """z of three normal agents and a liar who says ⅓, on one arm of mean ½, round by round."""
     experiment = Experiment(
@@ -121,10 +128,10 @@ def consensus_trajectory(run, rounds):
     )
     played = Run(experiment, run)
     record = played.state.record
-    draw, lie, _, update, pull, _ = played.loops
+    draw, tell, lie, _, update, pull, _ = played.loops
     values = []
     for _ in range(rounds):
-        assert exchange(record, draw, lie) == ENOUGH
+        assert exchange_reports(record, draw, tell, lie) == ENOUGH
         played.state["choices"][:] = 0  # there is only one arm to choose
         pull(record)
         update(record)

@@ -1,6 +1,7 @@
 """The cache of machine code: what it keeps, what it removes, and that it says when it compiles."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from byzmab.core import compiler
+from byzmab.simulation import warm_up
 
 SMALL = [sys.executable, "-m", "byzmab.cli.main", "simulate", "--runs", "1", "--horizon", "10"]
 
@@ -142,3 +144,40 @@ def test_no_name_is_too_long_for_a_file():
     for _ in range(30):
         copy = compiler.specialize(loop, inner=copy)
     assert len(copy.py_func.__qualname__) < 200
+
+
+def test_what_is_inlined_is_compiled_once_for_all_whole_numbers_in_calls():
+    @compiler.compiled
+    def times(x, factor):
+        return x * factor
+
+    @compiler.compiled
+    def six_times(x):
+        return times(times(x, 2), 3)
+
+    names = []
+    with compiler.watching_compilation(lambda name: names.append(name.rpartition(".")[2])):
+        assert six_times(7) == 42
+    assert sorted(names) == ["six_times", "times"]
+
+
+COMPILED = """
+from byzmab.core.compiler import watching_compilation
+from byzmab.simulation import warm_up
+
+names = []
+with watching_compilation(names.append):
+    warm_up.compile_for({"attack": "smart"})
+print(*names)
+"""
+
+
+def test_a_loop_for_another_part_is_compiled_without_compiling_again_what_is_put_into_it(tmp_path, monkeypatch):
+    """With machine code of its own: that of other tests, without this attack's loop."""
+    warm_up.compile_for({"attack": "smart"})
+    left_out = shutil.ignore_patterns("*smart*")
+    shutil.copytree(compiler.CACHE, tmp_path / "machine-code" / compiler.CACHE.name, ignore=left_out)
+    monkeypatch.setenv("BYZMAB_CACHE_DIR", str(tmp_path))
+    names = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True, check=True).stdout.split()
+    assert any(name.startswith("lie_all") for name in names)
+    assert not {"world_of", "tell", "audit", "take"} & set(names)

@@ -12,6 +12,7 @@ from byzmab import Heard
 from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.guarded import Guarded
 from byzmab.core.filters.pull import cap_of, move_extremes_out, sums_without_extremes
+from byzmab.core.filters.trimmed import Trimmed
 
 unit = st.floats(0, 1)
 PROVEN = np.array(Guarded(proven=1).params)
@@ -187,3 +188,20 @@ def test_no_more_than_3f_reports_are_not_used(reports, alone):
 def test_the_sets_that_are_summed_over_cost_no_more_than_step_4_says():
     """√(½ ln(D (D choose b)) (n + bC)) ≤ 0.9 √(D W), as n + bC ≤ 2W."""
     assert max(math.log(D * math.comb(D, b)) / D for D in range(1, 200) for b in range(D + 1)) <= 0.9**2
+
+
+@given(reports())
+def test_loops_are_compiled_without_what_is_proven_unless_it_is_asked_for(case):
+    n, x, honest, lies, f = case
+    told = heard(n, x, [*honest, *lies], f, np.array(Guarded().params))
+    copy = told._replace(pulls=told.pulls.copy(), means=told.means.copy())
+    played = Guarded().played("believe")
+    assert played is not Guarded.believe and played(told) == Guarded.believe(copy)
+    assert Guarded(proven=1).played("believe") is Guarded.believe
+
+
+def test_a_filter_derived_from_it_is_played_with_its_own_function():
+    class Derived(Guarded):
+        believe = staticmethod(Trimmed.believe)
+
+    assert Derived().played("believe") is Trimmed.believe

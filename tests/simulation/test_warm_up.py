@@ -14,10 +14,12 @@ from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS
 from byzmab.baselines import BASELINES
 from byzmab.baselines.contexts import CONTEXT_BASELINES
 from byzmab.core.compiler import CACHE, watching_compilation
+from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
 from byzmab.core.recommended import AT_CONTEXTS
 from byzmab.simulation import warm_up
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.loops import loops_of
 from byzmab.simulation.parts import PLUGINS
 
 NAMES = {
@@ -90,7 +92,7 @@ def test_what_was_warmed_up_is_not_compiled_again(monkeypatch, tmp_path):
     monkeypatch.setattr(warm_up, "stages", lambda: tasks)
     seen = []
     assert warm_up.warm_up(1, progress=lambda done, total: seen.append((done, total))) == 2
-    assert seen == [(1, 2), (2, 2)]
+    assert seen == [(0, 2), (1, 2), (2, 2)]
     assert list(tmp_path.rglob("*believe_all*.nbc"))
     played = subprocess.run([*BYZMAB, "simulate", "--runs", "2", "--horizon", "50"], capture_output=True, text=True)
     assert played.returncode == 0
@@ -116,12 +118,18 @@ def test_ctrl_c_ends_all_workers_and_shows_no_traceback():
         text=True,
         start_new_session=True,
     )
-    for done in ("1", "2"):  # so both workers have begun
+    for done in ("0", "1", "2"):  # so both workers have begun
         assert process.stdout.readline().strip() == done
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     _, errors = process.communicate(timeout=30)  # until no worker has stderr any more
     assert process.returncode == 130
     assert errors == "stopped\n"
+
+
+def test_a_process_that_is_ended_from_outside_is_told_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(warm_up, "stages", lambda: [[partial(os._exit, 1)]])
+    with pytest.raises(BadInput, match="workers 1: a process was ended from outside"):
+        warm_up.warm_up(1)
 
 
 def test_a_simulation_imports_no_loop_that_it_does_not_play():
@@ -132,3 +140,18 @@ def test_a_simulation_imports_no_loop_that_it_does_not_play():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "[]\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "dense", "loop"),
+    [
+        ({}, False, "tell_tallies"),
+        ({}, True, "tell_and_order"),
+        ({"tell": "growth:0.1"}, False, "tell_all"),
+        ({}, False, "pull_all"),
+        ({"tally": "forget:0.99"}, False, "pull_and_forget"),
+    ],
+)
+def test_what_few_experiments_need_is_in_loops_that_only_they_compile(settings, dense, loop):
+    names = [played.py_func.__name__ for played in loops_of(Experiment(**settings), dense)]
+    assert sum(name.startswith(loop) for name in names) == 1

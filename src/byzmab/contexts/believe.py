@@ -74,7 +74,7 @@ def believing_at(by: Filter | ContextBaseline, d: int) -> Any:
     check_functions(by.kind, by.functions())
     if isinstance(by, ContextBaseline):
         return _combining(type(by).combine)
-    return _believing(type(by).believe, d if d <= MOST_KNOWN else 0)
+    return _believing(by.played("believe"), d if d <= MOST_KNOWN else 0)
 
 
 @cache

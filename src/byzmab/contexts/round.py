@@ -3,6 +3,7 @@
 Graph, attack, filter or baseline, policy and rewards come in as function pointers, each called once per round.
 """
 
+from functools import cache
 from typing import Any
 
 from numba import types
@@ -10,16 +11,22 @@ from numba import types
 from byzmab.contexts.pull import record_at
 from byzmab.contexts.see import see_all
 from byzmab.contexts.tell import keep_statistics, tell_statistics
-from byzmab.core.compiler import compiled_as, specialize
+from byzmab.core.compiler import compiled_as
 from byzmab.engine.deliver import ENOUGH, FAULT
-from byzmab.engine.round import DRAWING_LOOP, LOOP, exchange_reports
+from byzmab.engine.round import DRAWING_LOOP, LOOP, exchange, telling
 from byzmab.engine.state import StateType
 
-exchange_at = specialize(exchange_reports, tell_all=tell_statistics)
+
+@cache
+def telling_at(keeps: bool) -> Any:
+    """The loop that tells reports: what is due of them where they are kept."""
+    return compiled_as(types.void(StateType))(tell_statistics) if keeps else telling(False, False)
 
 
-@compiled_as(types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP, LOOP))
-def advance_contexts(state: Any, until: int, draw: Any, lie: Any, believe: Any, choose: Any, pull: Any) -> int:
+@compiled_as(types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP, LOOP, LOOP))
+def advance_contexts(
+    state: Any, until: int, draw: Any, tell: Any, lie: Any, believe: Any, choose: Any, pull: Any
+) -> int:
     """Advance to round `until`; return ENOUGH, FAULT, or the array to grow before calling again."""
     while state.time < until:
         if state.seen <= state.time:  # once a round, however often an array must grow in it
@@ -28,7 +35,7 @@ def advance_contexts(state: Any, until: int, draw: Any, lie: Any, believe: Any, 
                 keep_statistics(state)
             state.seen = state.time + 1
         if state.hears == 1:
-            shortage: int = exchange_at(state, draw, lie)
+            shortage: int = exchange(state, draw, tell, lie)
             if shortage != ENOUGH:
                 return shortage
         believe(state)

@@ -67,7 +67,6 @@ def take_statistics(state: Any, row: int, report: Floats, hearers: int) -> None:
     state.arms_told += hearers * count
 
 
-@compiled_noinline
 def tell_statistics(state: Any) -> None:
     """Let normal agents tell what is due; where reports are kept."""
     agents, first = state.agents, first_row(state, state.sent)

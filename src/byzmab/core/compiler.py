@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event
 
-from byzmab.core.inlining import InnerCompiler
+from byzmab.core.inlining import InnerCache, InnerCompiler, LateCache, without_literals
 
 PACKAGE = Path(__file__).resolve().parents[1]
 MARKER = ".byzmab-machine-code"
@@ -102,23 +102,32 @@ def _compile(function: Callable[..., Any], cache: bool, *signature: Any, options
         return numba.njit(*signature, cache=cache, **options)(function)
 
 
-def _inlined(function: Callable[..., Any], cache: bool, options: dict[str, Any] = OPTIONS) -> Any:
+def _with_inner_side(
+    function: Callable[..., Any], cache: bool, forceinline: bool = False, options: dict[str, Any] = OPTIONS
+) -> Any:
     """Compile a function whole for Python, and as little as is needed for the compiled functions that call it."""
     whole = _compile(function, cache, options=options)
     wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    inner = numba.njit(forceinline=True, pipeline_class=InnerCompiler, **wrappers, **options)(function)
-    whole.get_call_template, whole.get_overload = inner.get_call_template, inner.get_overload
+    inner = numba.njit(pipeline_class=InnerCompiler, forceinline=forceinline, **wrappers, **options)(function)
+    if cache:
+        inner._cache = LateCache(lambda: _open_inner(function))
+    whole.get_call_template, whole.get_overload = without_literals(inner.get_call_template), inner.get_overload
     return whole
+
+
+def _open_inner(function: Callable[..., Any]) -> InnerCache:
+    with _caching_in(CACHE):
+        return InnerCache(function)
 
 
 def compiled(function: Function) -> Function:
     """Compile a function when it is first called, and inline it into the loops that call it."""
-    return _inlined(function, is_ours(function))  # type: ignore[no-any-return]
+    return _with_inner_side(function, is_ours(function), True)  # type: ignore[no-any-return]
 
 
 def compiled_noinline(function: Function) -> Function:
-    """The same for a large function, which is not inlined: compiling takes less long, and a call costs a little."""
-    return _compile(function, is_ours(function))  # type: ignore[no-any-return]
+    """The same for a large function, which need not be inlined: compiling takes less long, a call a little more."""
+    return _with_inner_side(function, is_ours(function))  # type: ignore[no-any-return]
 
 
 def compiled_borrowing(function: Function) -> Function:
@@ -128,11 +137,11 @@ def compiled_borrowing(function: Function) -> Function:
     What such a function calls may make arrays, but returns none either, but those of a state, which nobody counts; for
     views there is `compiled_view`.
     """
-    return _inlined(function, is_ours(function), BORROWING)  # type: ignore[no-any-return]
+    return _with_inner_side(function, is_ours(function), True, BORROWING)  # type: ignore[no-any-return]
 
 
 def compiled_borrowing_noinline(function: Function) -> Function:
-    """The same for a large function, which is not inlined."""
+    """The same for a large function, which is optimized by itself: left to its callers, loops took a third longer."""
     return _compile(function, is_ours(function), options=BORROWING)  # type: ignore[no-any-return]
 
 
@@ -165,7 +174,7 @@ def specialize(
     copy.__qualname__ = name
     copy.specialized_with = sources  # type: ignore[attr-defined]
     if signature is None:
-        return _inlined(copy, False, options)
+        return _with_inner_side(copy, False, True, options)
     return _compile(copy, is_ours(copy), signature, options=options)
 
 

@@ -90,7 +90,7 @@ def decision(filter: Filter, policy: Policy, forgets: bool = False) -> Any:
     """`decide` with a filter and a policy in it, for tallies that forget or do not; BadInput at a mistake in one."""
     check_functions(filter.kind, filter.functions())
     check_functions(policy.kind, policy.functions_if(forgets))
-    return _decision(type(filter).believe, type(policy).choose, forgets)
+    return _decision(filter.played("believe"), type(policy).choose, forgets)
 
 
 @cache

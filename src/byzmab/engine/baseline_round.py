@@ -14,14 +14,14 @@ from byzmab.engine.round import ADVANCE, exchange
 
 @compiled_as(ADVANCE)
 def advance_baseline(
-    state: Any, until: int, draw: Any, lie: Any, decide: Any, update: Any, pull: Any, move: Any
+    state: Any, until: int, draw: Any, tell: Any, lie: Any, decide: Any, update: Any, pull: Any, move: Any
 ) -> int:
     """Advance to round `until`; return ENOUGH, FAULT, or the array to grow before calling again."""
     while state.time < until:
         if state.moves == 1 and state.moved <= state.time:
             move(state)
         if state.talks == 1:
-            shortage = exchange(state, draw, lie)
+            shortage = exchange(state, draw, tell, lie)
             if shortage != ENOUGH:
                 return shortage
         decide(state)

@@ -77,10 +77,11 @@ def believe_all(state: Any) -> None:
 def believing(filter: Filter, dense: bool, digested: bool) -> Any:
     """`believe_all`, or the dense or digested one, with a filter's own function in it; BadInput where that is wrong."""
     check_functions(filter.kind, filter.functions())
-    kind = type(filter)
     if digested:
-        return _believing_digested(kind.digest, kind.believe_digest)
-    return _believing_dense(kind.believe_dense, kind.drops) if dense else _believing(kind.believe)
+        return _believing_digested(filter.played("digest"), filter.played("believe_digest"))
+    if dense:
+        return _believing_dense(filter.played("believe_dense"), filter.played("drops"))
+    return _believing(filter.played("believe"))
 
 
 @cache

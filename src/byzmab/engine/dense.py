@@ -16,6 +16,7 @@ from byzmab.core.sorting import sort_reports
 from byzmab.engine.audit import expelled_by
 from byzmab.engine.state import BAD_BELIEF, floats, integer_table, integers, table, words
 from byzmab.engine.tell import NOT_KEPT
+from byzmab.engine.tell import tell_tallies as tell  # `specialize` puts that of reports that are kept in its place
 
 FLOAT_ROWS, INTEGER_ROWS = 21, 13  # of the two tables in which a SharedOrder is kept
 SPARE = 4  # columns beyond one for each agent
@@ -154,6 +155,12 @@ def order_reports(state: Any) -> None:
             else:
                 order[arm, rank] = stayed[down]
                 down += 1
+
+
+def tell_and_order(state: Any) -> None:
+    """Let normal agents tell what is due, and keep them in order."""
+    tell(state)
+    order_reports(state)
 
 
 @compiled

@@ -8,7 +8,6 @@ from numba import types
 
 from byzmab.core.compiler import compiled, compiled_as, compiled_noinline, specialize
 from byzmab.core.draws import fold
-from byzmab.core.forgetting import ALL
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Floats, Words
 from byzmab.engine.recent import EVERY_ARM, keep_recent
@@ -54,8 +53,6 @@ def first_pulls(state: Any, pull: Any) -> None:
         for agent in range(agents):
             choices[agent] = arm
         pull(state)
-        if state.forgets != ALL:
-            keep_recent(state)
     last = integers(state.last, state.history * agents)
     for report in range(last.size):
         last[report] = -1
@@ -96,11 +93,17 @@ def pull_all(state: Any) -> None:
         last[first + agent] = arm
 
 
-def pulling(rewards: Sequence[Rewards]) -> Any:
+def pull_and_forget(state: Any) -> None:
+    """The same where tallies forget: what is left of them is brought up to date, too."""
+    pull_all(state)
+    keep_recent(state)
+
+
+def pulling(rewards: Sequence[Rewards], forgets: bool) -> Any:
     """`pull_all` with the functions of all kinds of rewards in it; BadInput where one has a mistake."""
     for item in rewards:
         check_functions(item.kind, item.functions())
-    return _pulling(tuple(kinds_of(rewards)))
+    return _pulling(tuple(kinds_of(rewards)), forgets)
 
 
 def kinds_of(rewards: Sequence[Rewards]) -> dict[Any, int]:
@@ -110,11 +113,13 @@ def kinds_of(rewards: Sequence[Rewards]) -> dict[Any, int]:
 
 
 @cache
-def _pulling(functions: tuple[Any, ...]) -> Any:
+def _pulling(functions: tuple[Any, ...], forgets: bool) -> Any:
     *others, last = functions
     draw = specialize(draw_last, reward=last)
     for function in reversed(others):
         draw = specialize(draw_one_of, reward=function, draw_rest=draw)
+    if forgets:
+        return specialize(pull_and_forget, types.void(StateType), pull_all=specialize(pull_all, draw_reward=draw))
     return specialize(pull_all, types.void(StateType), draw_reward=draw)
 
 

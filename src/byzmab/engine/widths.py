@@ -15,11 +15,12 @@ from byzmab.theory.bounds import record_width
 F1, F2 = (types.Array(types.float64, dimensions, "C") for dimensions in (1, 2))
 
 
-@compiled_as(types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP, LOOP, LOOP, F1, F2, F1))
+@compiled_as(types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP, LOOP, LOOP, LOOP, F1, F2, F1))
 def advance_recording(
     state: Any,
     until: int,
     draw: Any,
+    tell: Any,
     lie: Any,
     believe: Any,
     choose: Any,
@@ -37,7 +38,7 @@ def advance_recording(
         for agent in range(agents):
             for arm in range(arms):
                 g[agent, arm] = pulls[agent, arm]
-        shortage = advance(state, state.time + 1, draw, lie, believe, choose, pull, move)
+        shortage = advance(state, state.time + 1, draw, tell, lie, believe, choose, pull, move)
         if shortage != ENOUGH:
             return shortage
         # weights are of the round's beginning, pulls already of its end

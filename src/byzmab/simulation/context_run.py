@@ -8,7 +8,7 @@ from byzmab.baselines.contexts import ContextBaseline
 from byzmab.contexts.believe import believing_at
 from byzmab.contexts.lie import lying_at
 from byzmab.contexts.pull import first_pulls_at, pulling_at
-from byzmab.contexts.round import advance_contexts
+from byzmab.contexts.round import advance_contexts, telling_at
 from byzmab.core import draws
 from byzmab.core.contexts.believe import scratch_shapes
 from byzmab.core.contexts.statistics import empty_statistics, row_size
@@ -33,6 +33,7 @@ class ContextRun(Run):
         by = parts.baseline if isinstance(parts.baseline, ContextBaseline) else parts.filter
         self.loops = (
             drawing(parts.graph),
+            telling_at(parts.tell.keeps),
             lying_at(parts.attack),
             believing_at(by, contexts.d),
             choosing(parts.policy, False),

@@ -9,15 +9,15 @@ from byzmab.engine.draw import drawing
 from byzmab.engine.lie import lying
 from byzmab.engine.move import moving
 from byzmab.engine.pull import pulling
-from byzmab.engine.round import advance
+from byzmab.engine.round import advance, telling
 from byzmab.simulation.density import is_digested
 from byzmab.simulation.experiment import Experiment
 
-PULL = 4  # which of the loops is that of rewards
+PULL = 5  # which of the loops is that of rewards
 
 
 def loops_of(experiment: Experiment, dense: bool) -> tuple[Any, ...]:
-    """The compiled loops of an experiment: graph, attack, filter and policy or those of a baseline, rewards, drift."""
+    """The compiled loops of an experiment: graph, telling, attack, filter and policy or baseline, rewards, drift."""
     parts, baseline = experiment.parts, experiment.parts.baseline
     if baseline is None:
         own = (
@@ -26,7 +26,8 @@ def loops_of(experiment: Experiment, dense: bool) -> tuple[Any, ...]:
         )
     else:
         own = tuple(compiled_loop(name, getattr(baseline, name)) for name in ("decide", "update"))
-    return drawing(parts.placed), lying(parts.attack, dense), *own, pulling(parts.rewards), moving(parts.drift)
+    told = telling(parts.tell.keeps, dense), lying(parts.attack, dense)
+    return drawing(parts.placed), *told, *own, pulling(parts.rewards, parts.forgets), moving(parts.drift)
 
 
 def loop_over_rounds(of_baseline: bool) -> Any:

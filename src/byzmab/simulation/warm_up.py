@@ -10,6 +10,7 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS
 from byzmab.baselines import BASELINES
 from byzmab.baselines.contexts import CONTEXT_BASELINES
+from byzmab.core.errors import BadInput
 from byzmab.core.recommended import CONTEXT_FILTER, CONTEXT_POLICY, FILTER, POLICY
 from byzmab.rewards import REWARDS, Rewards
 from byzmab.simulation.parts import PLUGINS
@@ -74,10 +76,15 @@ def warm_up(workers: int | None = None, progress: Show | bool | None = None) -> 
     wanted = stages()
     total = sum(map(len, wanted))
     with wanted_bar(progress, "compiling") as show, closing(_completed(wanted, workers)) as completed:
+        show = show or _nobody_looks
+        show(0, total)
         for done in completed:
-            if show is not None:
-                show(done, total)
+            show(done, total)
     return total
+
+
+def _nobody_looks(done: int, total: int) -> None:
+    """Show nothing."""
 
 
 def stages() -> list[list[Task]]:
@@ -125,6 +132,11 @@ def _completed(wanted: list[list[Task]], workers: int | None) -> Generator[int, 
                     future.result()
                     done += 1
                     yield done
+        except BrokenProcessPool:
+            raise BadInput(
+                f"workers {workers or 'as many as cores'}: a process was ended from outside, perhaps for its memory; "
+                "allowed: fewer workers; what was compiled is kept"
+            ) from None
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

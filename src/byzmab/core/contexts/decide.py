@@ -83,7 +83,7 @@ def context_decision(filter: Filter, policy: Policy) -> Any:
     """`decide_at` with a filter and a policy in it; BadInput where one of them has a mistake."""
     for plugin in (filter, policy):
         check_functions(plugin.kind, plugin.functions())
-    return _decision(type(filter).believe, type(policy).choose)
+    return _decision(filter.played("believe"), type(policy).choose)
 
 
 @cache

@@ -100,6 +100,10 @@ class Filter(Plugin):
             yield "digest", cls.digest, DIGEST
             yield "believe_digest", cls.believe_digest, BELIEVE_DIGEST
 
+    def played(self, name: str) -> Any:
+        """The function of a name, as loops are compiled with it: one that does no more than the parameters ask for."""
+        return getattr(type(self), name)
+
     @staticmethod
     def explain(heard: Heard) -> dict[int, Fate]:
         """What became of each report that `believe` was given, by its index."""

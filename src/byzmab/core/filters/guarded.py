@@ -9,6 +9,7 @@ says what is only measured: the recommended setting, whose doubt is smaller and 
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -194,16 +195,20 @@ def sort_for_centre(pulls: Floats, means: Floats) -> None:
 
 
 @compiled
-def believe(heard: Heard) -> tuple[float, float, float]:
-    """What the theorem says, or what was measured to be better."""
-    if heard.params[PROVEN] > 0.0:
-        return believe_proven(heard)
+def believe_recommended(heard: Heard) -> tuple[float, float, float]:
+    """What was measured to be better than what is proven."""
     if heard.means.size <= FEW:
         centre = median_of_few(heard.own_mean, heard.means)
     else:
         sort_for_centre(heard.pulls, heard.means)
         centre = median_with(heard.own_mean, heard.means)
     return believe_measured(heard, Middle(0, 0.0, 0.0, 0.0, 0, centre))
+
+
+@compiled
+def believe(heard: Heard) -> tuple[float, float, float]:
+    """What the theorem says, or what was measured to be better."""
+    return believe_proven(heard) if heard.params[PROVEN] > 0.0 else believe_recommended(heard)
 
 
 @compiled
@@ -216,6 +221,9 @@ def believe_dense(heard: Heard, middle: Middle) -> tuple[float, float, float]:
 def drops(params: Floats, time: int) -> tuple[float, bool]:
     """What is impossible, and what pulls hardest; with the constants of the theorem anything."""
     return -1.0 if params[PROVEN] > 0.0 else IMPOSSIBLE, True
+
+
+WITHOUT_PROOF = {believe: believe_recommended, believe_dense: believe_measured}  # the same where `proven` is 0
 
 
 def explain(heard: Heard) -> dict[int, Fate]:
@@ -262,6 +270,11 @@ class Guarded(Filter):
     caution: float = 2.5
     fade: float = 40.0
     proven: int = 0
+
+    def played(self, name: str) -> Any:
+        """Without what is proven where it is not asked for: half of what there is to compile."""
+        whole = super().played(name)
+        return whole if self.proven else WITHOUT_PROOF.get(whole, whole)
 
     def __post_init__(self) -> None:
         doubts = 0.0 <= self.bias < math.inf and 0.0 <= self.caution < math.inf and 0.0 < self.fade < math.inf
