@@ -94,7 +94,7 @@ def derive(row: Floats, d: int, ridge: float) -> bool:
 @compiled_borrowing
 def can_count(row: Floats, d: int) -> bool:
     """Whether n and b are numbers to count with, and n is above 0."""
-    sound = 0.0 < row[0] < LARGEST
+    sound: bool = 0.0 < row[0] < LARGEST
     for value in moment_of(row, d):
         sound &= -LARGEST < value < LARGEST
     return sound
