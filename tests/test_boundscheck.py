@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from byzmab import BadInput, Experiment, Graph, compiled, simulate
+from byzmab.cli.main import main
 
 TESTS = Path(__file__).parent
 FILES = ("test_boundscheck.py", "test_contracts.py", "parity/test_naive.py")
@@ -46,3 +47,30 @@ class Careless(Graph):
 def test_a_plugin_that_writes_outside_its_arrays_is_caught():
     with pytest.raises((BadInput, IndexError), match="out of bounds"):
         simulate(Experiment(graph=Careless(), filter="mean", agents=5, byzantine=1, horizon=3, runs=1))
+
+
+ATTACK = """\
+from byzmab import Attack, compiled
+
+@compiled
+def lie(world, sender, receiver, params, scratch, rng, report):
+    report.pulls[report.pulls.size + 2] = 3.0
+
+class Outside(Attack):
+    lie = staticmethod(lie)
+"""
+
+
+@pytest.mark.skipif(not IS_CHECKED, reason="indices are not checked")
+def test_a_command_says_of_a_plugin_that_it_writes_outside_its_arrays(tmp_path, monkeypatch, capsys):
+    """In one sentence, as of any other mistake."""
+    (tmp_path / "outside.py").write_text(ATTACK)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        sys, "argv", ["byzmab", "simulate", "--horizon", "20", "--runs", "1", "--attack", "outside.py:Outside"]
+    )
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2, said
+    assert "IndexError" in said and "Traceback" not in said

@@ -20,7 +20,13 @@ def test_the_examples_of_a_module_print_what_they_say(name, capsys):
     assert not failed, capsys.readouterr().out
 
 
+def runs_something(name):
+    """Whether any example of a module is not left out."""
+    found = doctest.DocTestFinder().find(import_module(name))
+    return any(not example.options.get(doctest.SKIP) for test in found for example in test.examples)
+
+
 def test_most_of_them_are_run_and_a_wrong_one_is_noticed():
-    assert sum(doctest.testmod(import_module(name)).attempted > 0 for name in NAMES) >= len(NAMES) - 2
+    assert sum(map(runs_something, NAMES)) >= len(NAMES) - 2
     wrong = doctest.DocTestParser().get_doctest(">>> 1 + 1\n3\n", {}, "wrong", None, 0)
     assert doctest.DocTestRunner(verbose=False).run(wrong, out=lambda text: None).failed == 1

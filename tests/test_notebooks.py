@@ -1,5 +1,6 @@
 """The notebooks in examples/, run from top to bottom as a person runs them."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,12 @@ def play(path, directory):
     from nbclient import NotebookClient
 
     book = nbformat.read(path, 4)
-    NotebookClient(book, timeout=240, resources={"metadata": {"path": directory}}).execute()
+    try:
+        NotebookClient(book, timeout=240, resources={"metadata": {"path": directory}}).execute()
+    finally:
+        sys.modules.pop(
+            "ipykernel", None
+        )  # whose presence says that we are in a notebook, and tests after this are not
     return book
 
 

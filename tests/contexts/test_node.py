@@ -43,7 +43,7 @@ MARK = Mark(bytes(32), 2**62, 2**62, bytes(32))
 
 
 def config(number, directory, neighbours=(), **settings):
-    decides = {"arms": ARMS, "context": 2, "filter": "guarded", "policy": "ucb", "catch_up": 0.0}
+    decides = {"arms": ARMS, "context": 2, "filter": "pooled", "policy": "tuned", "catch_up": 0.0}
     return config_of(number, directory, neighbours, **{**decides, **settings})
 
 
@@ -97,7 +97,7 @@ def neighbour(host, number):
 def test_a_node_decides_as_its_agent_does_and_a_late_reward_finds_its_context(host):
     rng, agent = (
         np.random.default_rng(1),
-        Agent(ARMS, "auto", filter="guarded", policy="ucb", context=2, seed=host.agent.seed),
+        Agent(ARMS, "auto", context=2, seed=host.agent.seed),
     )
     agent.neighbours = 1
     waiting = []
@@ -131,7 +131,7 @@ def test_events_and_statistics_outlast_a_restart(tmp_path):
 
 
 def test_what_neighbours_have_earned_outlasts_a_restart(tmp_path):
-    settings, rng = config(1, tmp_path, [neighbour_of(2)], filter="pooled", f=0), np.random.default_rng(3)
+    settings, rng = config(1, tmp_path, [neighbour_of(2)], f=0), np.random.default_rng(3)
     host = host_of(settings, 1)
     host.agent.hear("agent-2", told(rng, 40))
     learn(host, rng, 20)
@@ -467,7 +467,7 @@ def test_a_node_that_reports_growth_is_quiet_while_counts_grow_little(tmp_path):
 
 
 def test_the_application_asks_at_contexts_over_http(tmp_path):
-    settings = {"arms": ARMS, "context": 2, "filter": "guarded", "policy": "ucb", "catch_up": 0.0}
+    settings = {"arms": ARMS, "context": 2, "filter": "pooled", "policy": "tuned", "catch_up": 0.0}
     node = Process(1, tmp_path, **settings).start()
     with Client(node.url, retries=0) as client:
         assert {arm.estimate for arm in client.arms().arms} == {0.5}, "nothing is believed before the first context"

@@ -9,11 +9,12 @@ import time
 import numba
 import numpy as np
 import pytest
+from command import byzmab
 
 from byzmab.core import compiler
 from byzmab.simulation import warm_up
 
-SMALL = [sys.executable, "-m", "byzmab.cli.main", "simulate", "--runs", "1", "--horizon", "10"]
+SMALL = ["simulate", "--runs", "1", "--horizon", "10"]
 
 
 def age(path, days):
@@ -56,10 +57,7 @@ class Own(Attack):
 
 def test_a_run_says_that_it_compiles_and_one_whose_code_is_kept_does_not(tmp_path):
     (tmp_path / "own.py").write_text(OWN)
-    ended = [
-        subprocess.run([*SMALL, "--attack", attack], cwd=tmp_path, capture_output=True, text=True, check=True)
-        for attack in ("constant", "constant", "own.py:Own")
-    ]
+    ended = [byzmab(*SMALL, "--attack", attack, cwd=tmp_path) for attack in ("constant", "constant", "own.py:Own")]
     assert ["compiling" in run.stderr for run in ended[1:]] == [False, True]
 
 

@@ -1,10 +1,9 @@
 """A mistake in a plug-in is told in one sentence: the file, the line, and the compiler's reason."""
 
-import os
-import subprocess
-
 import pytest
-from command import BYZMAB, byzmab
+from command import byzmab
+
+from byzmab import BadInput, Experiment, simulate
 
 ATTACK = """\
 import numpy as np
@@ -65,33 +64,23 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_told_with_file_line_and_reason(mistake, tmp_path):
+def test_a_mistake_is_told_with_file_line_and_reason(mistake, tmp_path, monkeypatch):
     kind, source, line, reason = MISTAKES[mistake]
+    (tmp_path / "mine.py").write_text(source)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput) as caught:
+        simulate(Experiment(**{kind: "mine.py:Mine"}, horizon=5, runs=1))
+    told = str(caught.value)
+    assert f"{kind} file mine.py, line {line}:" in told
+    assert reason in told
+    assert "nopython" not in told
+
+
+def test_a_command_says_no_more_than_that(tmp_path):
+    kind, source, line, reason = MISTAKES["a mistake in another function"]
     (tmp_path / "mine.py").write_text(source)
     done = byzmab("simulate", f"--{kind}", "mine.py:Mine", "--horizon", 5, "--runs", 1, cwd=tmp_path, code=2)
     told = " ".join(done.stderr.replace("│", " ").split())
     assert f"{kind} file mine.py, line {line}:" in told
     assert reason in told
     assert "nopython" not in told
-
-
-OUTSIDE = """\
-from byzmab import Attack, compiled
-
-@compiled
-def lie(world, sender, receiver, params, scratch, rng, report):
-    report.pulls[report.pulls.size + 2] = 3.0
-
-class Outside(Attack):
-    lie = staticmethod(lie)
-"""
-
-
-def test_with_bounds_checks_a_plugin_that_writes_outside_its_arrays_is_caught(tmp_path):
-    """Without them, nothing else notices. That what is built in passes them is tests/test_boundscheck.py."""
-    (tmp_path / "outside.py").write_text(OUTSIDE)
-    command = [*BYZMAB, "simulate", "--horizon", "20", "--runs", "1", "--attack", "outside.py:Outside"]
-    environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "0"}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 2, done.stderr
-    assert "IndexError" in done.stderr and "Traceback" not in done.stderr

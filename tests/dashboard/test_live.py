@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from command import BYZMAB, byzmab
 from live import NETWORK, Process, frame, key_of
-from pages import addresses_of, open_page
+from pages import addresses_of, leave_undrawn, open_page
 
 pytest.importorskip("playwright.sync_api")
 from axe_playwright_python.sync_playwright import Axe
@@ -41,7 +41,7 @@ class Overview:
 def running(directory, equivocators="expel"):
     """A network run as its users run it, and ended by Ctrl-C."""
     options = ["--equivocators", equivocators]
-    options += ["--agents", "5", "--byzantine", "1", "--attack", LOUD, "--traffic", "20"]
+    options += ["--agents", "5", "--byzantine", "1", "--attack", LOUD, "--traffic", "10"]
     options += ["--f", "1", "--filter", "trimmed", "--policy", "ucb"]  # which trims the loudest
     command = [*BYZMAB, "network", *options, "--page-port", "0", "--data", str(directory / "network")]
     process = subprocess.Popen(command, cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -63,8 +63,8 @@ def look(browser):
     """Opens live pages; in the end, nothing went wrong but connections that were cut, and nobody else was asked."""
     pages = []
 
-    def opened(address, width=1200, live=True, **context):
-        page = open_page(browser, address, width, "#status", **context)
+    def opened(address, width=1200, live=True, charts=True, **context):
+        page = open_page(browser, address, width, "#status", charts, **context)
         page.set_default_timeout(PATIENCE)
         pages.append(page)
         if live:
@@ -123,7 +123,8 @@ def saved(page, button, directory):
 def test_a_liar_is_trimmed_then_caught_with_proof_and_expelled(look, tmp_path):
     """The page of an honest node tells the story while it happens; the proof convinces a third party."""
     with running(tmp_path, "keep") as network:
-        watch_a_liar_fall(look(network.nodes[3]), look(network.address), tmp_path)
+        pages = [look(address, charts=False) for address in (network.nodes[3], network.address)]
+        watch_a_liar_fall(*pages, tmp_path)
 
 
 def watch_a_liar_fall(page, overview, tmp_path):
@@ -189,7 +190,7 @@ def test_the_page_of_a_node_moves_without_being_loaded_again(network, look):
 
 
 def test_nodes_are_killed_cut_off_and_hung_and_their_pages_recover(network, look):
-    overview, page = look(network.address), look(network.nodes[4])
+    overview, page = (look(address, charts=False) for address in (network.address, network.nodes[4]))
     expect(page.locator("#facts")).to_contain_text("epoch ", timeout=PATIENCE)
     epoch = re.search(r"epoch \d+", page.locator("#facts").text_content())[0]
     pull(overview, "Kill", "agent-4", "down")
@@ -212,7 +213,7 @@ def test_nodes_are_killed_cut_off_and_hung_and_their_pages_recover(network, look
 
 
 def test_an_honest_node_is_turned_into_a_liar_and_back(network, look):
-    page = look(network.address)
+    page = look(network.address, charts=False)
     pull(page, "Turn into a liar", "agent-5", "up")
     expect(page.locator("#map [data-agent='5']")).to_have_attribute(
         "aria-label", re.compile("agent-5, lies"), timeout=PATIENCE
@@ -262,7 +263,7 @@ def test_a_guarded_node_asks_for_its_token(look, tmp_path):
     (tmp_path / "token").chmod(0o600)
     node = Process(1, tmp_path, http={"token_file": str(tmp_path / "token")}, report_every=0.2).start()
     try:
-        page = look(f"{node.url}/", live=False)
+        page = look(f"{node.url}/", live=False, charts=False)
         expect(page.locator("#status")).to_have_text("token needed", timeout=PATIENCE)
         page.fill("#token", "a wrong one")
         page.press("#token", "Enter")
@@ -279,20 +280,21 @@ def test_a_guarded_node_asks_for_its_token(look, tmp_path):
         assert node.stop() == 0
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
-def test_the_pages_are_for_everybody(network, look, width, scheme):
+def test_the_pages_are_for_everybody(network, look):
     """At a desk, on a phone, at night: nothing sticks out, and axe finds nothing to complain about."""
     attack = json.dumps({"attack": "extreme"}).encode()
     assert ask(f"{network.address}network/attack", attack) == (204, "")
-    pages = {"overview": look(network.address, width, color_scheme=scheme)}
-    pages["node"] = look(network.nodes[3], width, color_scheme=scheme)
-    expect(fate(pages["node"], "agent-1")).to_have_attribute("data-fate", "expelled", timeout=PATIENCE)
-    for name, plot in {"node": "#plot-trust", "overview": "#plot-regret"}.items():
-        page = pages[name]
+    pages = {"#plot-trust": look(network.nodes[3]), "#plot-regret": look(network.address)}
+    expect(fate(pages["#plot-trust"], "agent-1")).to_have_attribute("data-fate", "expelled", timeout=PATIENCE)
+    for plot, page in pages.items():
         page.wait_for_selector(f"{plot} .main-svg", timeout=PATIENCE)
-        assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
-        found = Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
+        for width, scheme in ((1200, "light"), (390, "dark")):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_function("() => document.documentElement.scrollWidth <= window.innerWidth")
+            found = Axe().run(page)
+            assert found.violations_count == 0, found.generate_report()
+        page.close()
 
 
 def test_a_node_whose_key_is_accused_says_so_on_its_page(browser, tmp_path):
@@ -305,6 +307,7 @@ def test_a_node_whose_key_is_accused_says_so_on_its_page(browser, tmp_path):
         file.execute("INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
     node.start()
     page = browser.new_page()
+    leave_undrawn(page)
     page.goto(node.url)
     expect(page.locator("#alarm")).to_contain_text("others hold proof of lying", timeout=PATIENCE)
     byzmab("node", "pardon", node.file, key_of(1).public)
