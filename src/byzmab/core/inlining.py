@@ -93,23 +93,20 @@ class InnerFiles(CompileResultCacheImpl):  # type: ignore[misc]
         return f"inner-{super().get_filename_base(fullname, abiflags)}"
 
     def check_cachable(self, result: Any) -> bool:
-        """Whether the code may be kept: not if it has addresses of this process in it."""
-        return not result.library.has_dynamic_globals
+        """Whether the code may be kept: not if it has addresses of this process in it, or needs numba's threads."""
+        return not (result.library.has_dynamic_globals or result.reload_init)
 
     def reduce(self, result: Any) -> tuple[Any, ...]:
         """What is pickled."""
         result.fndesc.typemap = result.fndesc.calltypes = None  # as numba does: not needed, and not picklable
         library, environments = result.library, tuple(result._find_referenced_environments())
         code = library.name, library._final_module.as_bitcode()
-        return code, result.fndesc, result.environment, result.signature, result.reload_init, environments
+        return code, result.fndesc, result.environment, result.signature, environments
 
     def rebuild(self, target: Any, payload: tuple[Any, ...]) -> Any:
         """What a compilation would have given."""
-        (name, bitcode), descriptor, environment, signature, reload_init, environments = payload
-        for function in reload_init:
-            function()
+        (name, bitcode), descriptor, environment, signature, environments = payload
         library = UnoptimizedLibrary.from_bitcode(target.codegen(), name, bitcode)
-        library._reload_init.update(reload_init)
         return compile_result(
             target_context=target,
             typing_context=target.typing_context,
@@ -120,7 +117,7 @@ class InnerFiles(CompileResultCacheImpl):  # type: ignore[misc]
             fndesc=descriptor,
             library=library,
             environment=environment,
-            reload_init=reload_init,
+            reload_init=[],
             referenced_envs=environments,
         )
 
