@@ -13,7 +13,7 @@ from typing import NamedTuple
 from byzmab.node.evidence import Contradiction, Evidence, contradiction
 from byzmab.node.identity import public_bytes
 from byzmab.node.records import Pardon, State
-from byzmab.node.store import epoch_above
+from byzmab.node.store import JITTER, epoch_above
 from byzmab.node.wire import MOST_COUNT, Accepted, Mark, unseal_report
 
 SIGNED = 4096  # versions at hand that were signed here
@@ -88,7 +88,8 @@ class OwnKey:
             return Sighting(Alarm.FOREIGN, epoch, seq) if foreign else None
         if epoch <= self._known or epoch < self.reset:
             return None
-        return Sighting(Alarm.FOREIGN if epoch > self.epoch else Alarm.LOST, epoch, seq)
+        later = epoch >= self.epoch + JITTER  # one begun before this one, by the same clock, is less far above it
+        return Sighting(Alarm.FOREIGN if later else Alarm.LOST, epoch, seq)
 
     def see(self, frames: list[bytes], limit: int) -> tuple[list[Sighting], Contradiction | None]:
         """Judge frames under one's own key, or raise Refused; return what raises an alarm, and proof of a lie.
