@@ -14,6 +14,7 @@ from command import byzmab
 from byzmab import BadInput
 from byzmab.graphs import resolve_graph
 from byzmab.node.config import read_config
+from byzmab.simulation.assumptions import TooManyLiars
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
 from byzmab.testbed.network import Network
@@ -45,6 +46,12 @@ def processes_of(directory):
             except OSError:
                 continue
     return found
+
+
+def test_more_liars_than_f_are_warned_of(tmp_path):
+    """With three neighbours `auto` is 0, and one liar is above it: nodes then do worse than alone."""
+    with pytest.warns(TooManyLiars, match="f = auto, here 0, is too small"):
+        Network(Experiment(agents=4, byzantine=1, f="auto", filter="guarded"), tmp_path)
 
 
 def test_the_command_plays_for_a_while_and_sums_up(tmp_path):

@@ -88,10 +88,10 @@ def network(
     json: Json = False,
 ) -> None:
     """Start a network of nodes with an application each, and watch their regret, until Ctrl-C."""
-    from byzmab.cli.show import compiling_notice, note, print_json
+    from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
     from byzmab.cli.tables import show_network
 
-    with needs_extra("node"), compiling_notice(), _directory(data) as directory:
+    with needs_extra("node"), compiling_notice(), warnings_to_stderr(), _directory(data) as directory:
         from byzmab.dashboard.live.overview import make_overview
         from byzmab.dashboard.live.watch import Watch
         from byzmab.dashboard.pages import serve_in_background

@@ -19,6 +19,7 @@ import msgspec
 
 from byzmab.core.errors import BadInput
 from byzmab.node.config import Neighbour, read_config, write_config
+from byzmab.simulation.assumptions import warn_of
 from byzmab.simulation.experiment import Experiment
 from byzmab.testbed.node_process import NodeProcess
 from byzmab.testbed.plan import AttackPlan, compiled_attack, with_liars, write_plan
@@ -35,6 +36,7 @@ class Network:
 
     def __init__(self, experiment: Experiment, directory: Path, options: Options = Options()) -> None:  # noqa: B008
         self.deployment = provision(experiment, directory, options)
+        warn_of([experiment], stacklevel=2)
         self.members = self.deployment.members
         self._plan = self.deployment.plan
         self._liars = {member.number for member in self.members if member.lies}
