@@ -22,7 +22,7 @@ ROOM = 0.45  # for names on the right, as a share of a panel's width
 NEAR = 0.16  # points so near, as a share of the width, are drawn side by side
 BESIDE = 0.012  # how far apart these are
 APART = 0.045  # between two names, as a share of the height
-LETTERS = 95  # of the title above a panel
+LETTERS = 80  # of the title above a panel
 LABELLED = "1235"  # first digits of the regrets that are written at the axis; more would touch each other
 
 
