@@ -5,10 +5,44 @@
 
 import numpy as np
 
+from byzmab.core.compiler import compiled
 from byzmab.core.filters.trimmed import believe  # `specialize` puts the filter's own in its place
 from byzmab.core.report import LEAST_PULLS, Belief, Floats, Heard, Words
 
 ALL_ARMS = np.uint64(2**64 - 1)  # all bits of a word: bit k % 64 stands for arm k
+
+
+@compiled
+def take_consistent(
+    told_pulls: Floats,  # rows × arms
+    told_means: Floats,
+    rows: Words,  # the inbox is rows[first:end]
+    first: np.uint64,
+    end: np.uint64,
+    arm: int,
+    own: float,  # n_i
+    consistency: bool,
+    kappa: float,
+    work: tuple[Floats, Floats],
+) -> tuple[np.uint64, int]:
+    """Copy the reports that pass step A into `work`; return how many, and how many tell anything at all."""
+    pulls, means = work
+    # step A, κ n_j ≥ n_i, or without it just n_j > 0: a report of zero pulls is silence
+    factor, least = (kappa, own) if consistency else (1.0, LEAST_PULLS)
+    count, telling = np.uint64(0), 0
+    for entry in range(first, end):
+        row = rows[entry]
+        pulls[count] = told_pulls[row, arm]
+        means[count] = told_means[row, arm]
+        count += np.uint64(factor * told_pulls[row, arm] >= least)
+        telling += told_pulls[row, arm] > 0.0
+    return count, telling
+
+
+@compiled
+def is_sound(belief: Belief, arm: int) -> bool:
+    """Whether what is believed of an arm is numbers, with a positive weight."""
+    return bool(belief.weights[arm] > 0.0 and belief.estimates[arm] + belief.doubts[arm] < np.inf)
 
 
 def believe_agent(
@@ -36,17 +70,9 @@ def believe_agent(
         if not (dirty >> (arm & np.uint64(63))) & np.uint64(1):
             continue
         own = own_pulls[arm]
-        # step A, κ n_j ≥ n_i, or without it just n_j > 0: a report of zero pulls is silence
-        factor, least = (kappa, own) if consistency else (1.0, LEAST_PULLS)
-        count, telling = np.uint64(0), 0
-        for entry in range(first, end):
-            row = rows[entry]
-            pulls[count] = told_pulls[row, arm]
-            means[count] = told_means[row, arm]
-            count += np.uint64(factor * told_pulls[row, arm] >= least)
-            telling += told_pulls[row, arm] > 0.0
+        count, telling = take_consistent(told_pulls, told_means, rows, first, end, arm, own, consistency, kappa, work)
         silent = max(0, expected - telling)
         heard = Heard(pulls[:count], means[:count], own, own_means[arm], f, kappa, time, silent, params)
         belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = believe(heard)
-        sound &= belief.weights[arm] > 0.0 and belief.estimates[arm] + belief.doubts[arm] < np.inf
+        sound &= is_sound(belief, arm)
     return sound

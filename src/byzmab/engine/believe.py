@@ -7,7 +7,7 @@ import numpy as np
 from numba import types
 
 from byzmab.core.believe import ALL_ARMS, believe_agent
-from byzmab.core.compiler import specialize
+from byzmab.core.compiler import compiled, specialize
 from byzmab.core.filters.base import EVERY_ROUND, Filter
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Belief
@@ -16,6 +16,23 @@ from byzmab.engine.audit import expelled_by, f_left
 from byzmab.engine.dense import believe_all_dense
 from byzmab.engine.digest import believe_all_digested
 from byzmab.engine.state import BAD_BELIEF, StateType, floats, table, words
+
+
+@compiled
+def dirty_arms(state: Any, agent: int, first: np.uint64, end: np.uint64) -> np.uint64:
+    """A word with the bits of those arms on which something changed that an agent knows or hears."""
+    arms = state.arms
+    every_arm = ALL_ARMS if arms > 63 else (np.uint64(1) << np.uint64(arms)) - np.uint64(1)
+    if state.stable_inbox == 0 or state.depends_on == EVERY_ROUND:
+        return every_arm
+    dirty_rows = words(state.dirty, state.history * state.agents + state.lie_capacity)
+    inbox_rows = words(state.inbox_rows, state.inbox_capacity)
+    dirty = dirty_rows[agent] & every_arm
+    for entry in range(first, end):
+        dirty |= dirty_rows[inbox_rows[entry]] & every_arm
+        if dirty == every_arm:
+            break
+    return np.uint64(dirty)
 
 
 def believe_all(state: Any) -> None:
@@ -28,7 +45,6 @@ def believe_all(state: Any) -> None:
     own_means = table(state.means, agents, arms)
     told_pulls = table(state.told_pulls, rows, arms)
     told_means = table(state.told_means, rows, arms)
-    dirty_rows = words(state.dirty, rows)
     # indices are read as words, which have no sign: numba then leaves out the test for negative ones
     starts = words(state.inbox_starts, agents + 1)
     inbox_rows = words(state.inbox_rows, state.inbox_capacity)
@@ -38,20 +54,11 @@ def believe_all(state: Any) -> None:
     estimates = table(state.estimates, agents, arms)
     weights = table(state.weights, agents, arms)
     doubts = table(state.doubts, agents, arms)
-    follow = state.stable_inbox == 1 and state.depends_on != EVERY_ROUND
-    every_arm = ALL_ARMS if arms > 63 else (np.uint64(1) << np.uint64(arms)) - np.uint64(1)
     for agent in range(agents):
         first, end = starts[agent], starts[agent + 1]
         heard: Any = np.int64(end - first)
         expelled = expelled_by(state, agent)
-        dirty = dirty_rows[agent] & every_arm
-        if follow:
-            for entry in range(first, end):
-                dirty |= dirty_rows[inbox_rows[entry]] & every_arm
-                if dirty == every_arm:
-                    break
-        else:
-            dirty = every_arm
+        dirty = dirty_arms(state, agent, first, end)
         sound = believe_agent(
             own_pulls[agent],
             own_means[agent],

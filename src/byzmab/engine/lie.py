@@ -16,7 +16,7 @@ from byzmab.core.draws import fold
 from byzmab.core.filters.base import CAPPED_COUNTS, CONSISTENT_MEANS
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Floats, Report, Words
-from byzmab.engine.audit import audit, be_careful, edge_of, past_of
+from byzmab.engine.audit import Past, audit, be_careful, edge_of, past_of
 from byzmab.engine.dense import shared_order_of
 from byzmab.engine.state import StateType, first_row, floats, integers, table, words
 from byzmab.engine.tell import ALL_BITS, NOT_KEPT, kept_row, take
@@ -105,16 +105,45 @@ def be_silent(told_pulls: Floats, dirty: np.uint64) -> np.uint64:
     return dirty
 
 
+@compiled
+def is_silenced(state: Any, past: Past, edge: int, row: int, told_pulls: Floats) -> bool:
+    """Whether a liar was expelled by a receiver, and if so let it tell nothing."""
+    if state.audits == 0 or past.expelled[edge] == 0:
+        return False
+    words(state.dirty, state.history * state.agents + state.lie_capacity)[row] = be_silent(told_pulls, np.uint64(0))
+    if state.kept == NOT_KEPT:  # it was counted among those heard
+        state.messages -= 1
+        state.arms_told -= state.arms
+    return True
+
+
+@compiled
+def deliver(state: Any, world: World, past: Past, sender: int, receiver: int, row: int, report: Report) -> None:
+    """Tell a lie, made nearest to what passes where liars are careful, and audit it where that is asked for."""
+    told_pulls, told_means, edge = world.told.pulls[row], world.told.means[row], edge_of(state, sender, receiver)
+    dirty = words(state.dirty, state.history * state.agents + state.lie_capacity)
+    pulls, means, expected = report.pulls, report.means, state.expects == 1
+    if state.careful == 1:
+        be_careful(past, edge, report, expected)
+    if state.kept != NOT_KEPT:
+        hearers = integers(state.out_degrees, state.agents)[sender] if state.common_lies == 1 else 1
+        take(state, row, pulls, means, 0, state.arms, hearers)
+    else:
+        own_pulls, kappa = world.pulls[receiver], world.kappas[receiver]
+        dirty[row] = tell(pulls, means, told_pulls, told_means, own_pulls, kappa, state.depends_on)
+    if state.audits + state.careful > 0 and not audit(past, edge, told_pulls, told_means, expected):
+        past.expelled[edge] = 1
+        dirty[row] = be_silent(told_pulls, ALL_BITS)  # with f, beliefs of all arms change
+
+
 def lie_all(state: Any) -> None:
     """Let every Byzantine agent tell each agent that hears it now what the attack wants it to hear."""
     world = world_of(state)
-    agents, arms, sent, byzantine = state.agents, state.arms, state.sent, state.byzantine
+    agents, sent, byzantine = state.agents, state.sent, state.byzantine
     params = floats(state.attack_params, state.attack_params_size)
     scratch = table(state.attack_scratch, state.scratch_rows, state.scratch_columns)
-    dirty = words(state.dirty, state.history * agents + state.lie_capacity)
     times = integers(state.inbox_times, state.inbox_capacity)
-    pulls = floats(state.lie_pulls, arms)
-    means = floats(state.lie_means, arms)
+    report = Report(floats(state.lie_pulls, state.arms), floats(state.lie_means, state.arms), ())
     rng = words(state.rng, 1)
     key = fold(state.attack_key, sent)
     if state.begun == 0:
@@ -122,8 +151,7 @@ def lie_all(state: Any) -> None:
         start_run(world, params, scratch, rng)
     rng[0] = key
     begin_round(state, world, params, scratch, rng)
-    past = past_of(state)
-    common, hearers = state.common_lies == 1, integers(state.out_degrees, agents)
+    past, common = past_of(state), state.common_lies == 1
     for receiver in range(1 if common else agents):  # a common lie does not look at whom it is told
         first, end = (0, byzantine) if common else (world.inbox_starts[receiver], world.inbox_starts[receiver + 1])
         for entry in range(first, end):
@@ -133,29 +161,11 @@ def lie_all(state: Any) -> None:
             if state.memory > 0 and times[entry] != sent:
                 continue  # a remembered lie stays as it was sent
             row = kept_row(state, receiver, sender) if common else world.inbox_rows[entry]
-            told_pulls, told_means, edge = (
-                world.told.pulls[row],
-                world.told.means[row],
-                edge_of(state, sender, receiver),
-            )
-            if state.audits == 1 and past.expelled[edge] == 1:
-                dirty[row] = be_silent(told_pulls, np.uint64(0))
-                if state.kept == NOT_KEPT:  # it was counted among those heard
-                    state.messages -= 1
-                    state.arms_told -= arms
+            if is_silenced(state, past, edge_of(state, sender, receiver), row, world.told.pulls[row]):
                 continue
             rng[0] = fold(key, 1 + sender * agents + receiver)
-            lie(world, sender, receiver, params, scratch, rng, Report(pulls, means, ()))
-            if state.careful == 1:
-                be_careful(past, edge, Report(pulls, means, ()), state.expects == 1)
-            if state.kept != NOT_KEPT:
-                take(state, row, pulls, means, 0, arms, hearers[sender] if common else 1)
-            else:
-                own_pulls, kappa = world.pulls[receiver], world.kappas[receiver]
-                dirty[row] = tell(pulls, means, told_pulls, told_means, own_pulls, kappa, state.depends_on)
-            if state.audits + state.careful > 0 and not audit(past, edge, told_pulls, told_means, state.expects == 1):
-                past.expelled[edge] = 1
-                dirty[row] = be_silent(told_pulls, ALL_BITS)  # with f, beliefs of all arms change
+            lie(world, sender, receiver, params, scratch, rng, report)
+            deliver(state, world, past, sender, receiver, row, report)
 
 
 def lying(attack: Attack, dense: bool) -> Any:

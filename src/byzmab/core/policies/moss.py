@@ -24,9 +24,18 @@ def moss_index(belief: Belief, arm: int, total: float, alpha: float) -> float:
 
 
 @compiled
+def total_weight(belief: Belief) -> float:
+    """W; numba takes a third of a second to compile `sum` of an array, and nothing for this."""
+    total = 0.0
+    for weight in belief.weights:
+        total += weight
+    return total
+
+
+@compiled
 def moss_indices(belief: Belief, alpha: float) -> Floats:
     """z + √(α ln(1 + W/w) / w) + d of every arm; W is the sum of all weights."""
-    total = belief.weights.sum()
+    total = total_weight(belief)
     index = np.empty(belief.weights.size)
     for arm in range(index.size):
         index[arm] = moss_index(belief, arm, total, alpha)
@@ -36,7 +45,7 @@ def moss_indices(belief: Belief, alpha: float) -> Floats:
 @compiled
 def moss(belief: Belief, time: float, params: Floats, rng: Words) -> int:
     """The arm with the largest z + √(α ln(1 + W/w) / w) + d; an array is made only where arms are tied."""
-    total = belief.weights.sum()
+    total = total_weight(belief)
     chosen, best, second = 0, -math.inf, -math.inf
     for arm in range(belief.estimates.size):
         index = moss_index(belief, arm, total, params[0])
