@@ -13,6 +13,7 @@ from command import BYZMAB
 from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS
 from byzmab.baselines import BASELINES
 from byzmab.baselines.contexts import CONTEXT_BASELINES
+from byzmab.contexts.believe import MOST_KNOWN
 from byzmab.core.compiler import CACHE, watching_compilation
 from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
@@ -71,13 +72,21 @@ def test_every_combination_and_live_agents_are_tasks():
         assert task in tasks
 
 
-def test_contexts_of_another_size_need_no_other_machine_code():
+def test_an_agent_at_contexts_of_another_size_needs_no_other_machine_code():
     names = []
     warm_up.compile_agent(2)
-    warm_up.compile_for(warm_up.AT_CONTEXTS)
     with watching_compilation(names.append):
         warm_up.compile_agent(3)
-        warm_up.compile_for({**warm_up.AT_CONTEXTS, "context": 5, "arms": "random:4"})
+    assert names == []
+
+
+def test_what_is_recommended_at_contexts_is_warmed_up_for_every_dimension():
+    sizes = [warm_up.AT_CONTEXTS | {"context": d} for d in range(1, MOST_KNOWN + 2)]
+    assert all(settings in warm_up.context_combinations() for settings in sizes)
+    names = []
+    warm_up.compile_for(sizes[-1])
+    with watching_compilation(names.append):
+        warm_up.compile_for(warm_up.AT_CONTEXTS | {"context": MOST_KNOWN + 5})
     assert names == []
 
 

@@ -3,7 +3,8 @@
 A plug-in is compiled when it is first played (see `core/compiler.py`), one after the other in one process. Here the
 same is done for all of ours, in several processes. What is kept already is only loaded. Left out, and compiled when
 first played, is what few need: the loops of large networks and of tallies that forget, several kinds of rewards in one
-network, and live agents with another setting than the recommended one.
+network, live agents with another setting than the recommended one, and other filters than the recommended one at
+contexts of other than two dimensions.
 """
 
 import multiprocessing
@@ -18,6 +19,7 @@ from typing import Any
 from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS
 from byzmab.baselines import BASELINES
 from byzmab.baselines.contexts import CONTEXT_BASELINES
+from byzmab.contexts.believe import MOST_KNOWN
 from byzmab.core.errors import BadInput
 from byzmab.core.recommended import CONTEXT_FILTER, CONTEXT_POLICY, FILTER, POLICY
 from byzmab.rewards import REWARDS, Rewards
@@ -37,7 +39,7 @@ WITH = {  # parameters of what has no default for them
     "walk": "walk:0.01",
     "periodic": "periodic:30",
 }
-DIMENSIONS = 2  # of contexts; machine code is the same for any number of them
+DIMENSIONS = 2  # of contexts; but for what believes, machine code is the same for any number of them
 AT_CONTEXTS: Settings = {  # what all others at contexts need, too
     "context": DIMENSIONS,
     "arms": "random:2",
@@ -57,7 +59,7 @@ def combinations() -> list[Settings]:
 
 
 def context_combinations() -> list[Settings]:
-    """The same at contexts: every attack, filter, algorithm and kind of rewards that go with them."""
+    """The same at contexts: every attack, filter, algorithm, kind of rewards and dimension that go with them."""
     families = {name: entry for name, entry in REWARDS.entries.items() if issubclass(entry, Rewards)}
     kinds = {
         "attack": CONTEXT_ATTACKS.entries,
@@ -65,7 +67,8 @@ def context_combinations() -> list[Settings]:
         "algorithm": CONTEXT_BASELINES.entries,
         "rewards": [name for name, family in families.items() if family.prepare is Rewards.prepare],
     }
-    return [AT_CONTEXTS, *({**AT_CONTEXTS, kind: name} for kind, names in kinds.items() for name in names)]
+    found = [AT_CONTEXTS, *({**AT_CONTEXTS, kind: name} for kind, names in kinds.items() for name in names)]
+    return [*found, *({**AT_CONTEXTS, "context": d} for d in range(1, MOST_KNOWN + 2) if d != DIMENSIONS)]
 
 
 def warm_up(workers: int | None = None, progress: Show | bool | None = None) -> int:
