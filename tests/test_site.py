@@ -49,8 +49,14 @@ def test_formulas_are_drawn_as_mathematics(site, page):
     assert page.locator(".arithmatex").count() == 0
 
 
+def test_a_logarithm_stands_apart_from_what_is_beside_it(site):
+    formulas = (site / "concepts/theory.html").read_text()
+    assert "<mi>ln</mi><mspace" in formulas
+    assert "<mi>ln</mi><mi>" not in formulas and "</mn><mi>ln</mi>" not in formulas
+
+
 def test_indices_stand_below_their_symbols_but_not_in_code(site, page):
     page.goto((site / "concepts/theory.html").as_uri())
-    assert page.locator("article i:text-is('c') + sub:text-is('j')").count() > 0
+    assert page.locator("article i:text-is('Q') + sub:text-is('j')").count() > 0
     page.goto((site / "concepts/loop.html").as_uri())
     assert page.locator("code:text-is('N_i')").count() > 0

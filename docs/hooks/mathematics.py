@@ -6,6 +6,8 @@ from html import unescape
 from latex2mathml.converter import convert
 
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+BEFORE_NAME = re.compile(r"(?<=[\w})])\s*(?=\\(?:ln|log|exp)\b)")  # of a function, behind a letter or a number
+AFTER_NAME = re.compile(r"\\(ln|log|exp)\s+(?!\\left)(?=[\\\w])")  # and before a letter, not a bracket
 SYMBOL = re.compile(  # in a sentence n_i, x̄_j, Δ_k, d_max; what stands in tags, code and formulas is left as it is
     r"<(code|pre|math|script|style)\b.*?</\1>|<[^>]*>|(?<![\w.])([A-Za-zΔλμδεφ][̄̂]?)_(max|[A-Za-z0-9ℓ]{1,2})\b",
     re.DOTALL,
@@ -22,7 +24,12 @@ def _with_index(found):
 
 
 def _drawn(found):
-    formula = unescape(found[2])
+    formula = _spaced(unescape(found[2]))
     if found[1] == "span":
         return convert(formula, display="inline")
     return f'<div style="margin: 0.8em 0; overflow-x: auto">{convert(formula, display="block")}</div>'
+
+
+def _spaced(formula):
+    """The formula with thin spaces beside the names of functions, which MathML sets close to letters: `2 ln t`."""
+    return AFTER_NAME.sub(r"\\\1\\, ", BEFORE_NAME.sub(r"\\, ", formula))
