@@ -16,7 +16,7 @@ from byzmab.core.contexts.shares import factorize_jointly
 from byzmab.core.contexts.statistics import gram_of, inverse_of, theta_of
 from byzmab.core.report import Floats, Words
 
-STEPS = 2  # from one's own θ; one is worse without lies, five no better (docs/concepts/contexts.md)
+STEPS = 2  # from one's own θ; one is worse without lies, five no better (docs/decisions/0018-trust-at-contexts.md)
 
 
 @compiled_borrowing
