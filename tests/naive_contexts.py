@@ -119,13 +119,21 @@ def centre(own, heard, rho, f):
     return theta, omega, A
 
 
+def capped(limit, told, f):
+    """How much of each amount may count: at most a limit, or the (f+1)-th largest of those told."""
+    limit = max(limit, sorted(told)[-1 - f] if len(told) > f else 0.0)
+    return [min(1.0, limit / max(amount, 1e-300)) for amount in told]
+
+
 def caps(own, told, f):
-    """ρ of every report on an arm: at most twice one's own information, or the (f+1)-th largest of those told."""
-    information = [np.trace(arm.G @ own.inverse) for arm in told]
-    limit = 2 * np.trace(own.G @ own.inverse)
-    if len(told) > f:
-        limit = max(limit, sorted(information)[-1 - f])
-    return [min(1.0, limit / max(T, 1e-300)) for T in information]
+    """ρ of every report on an arm: at most twice one's own information."""
+    return capped(2 * np.trace(own.G @ own.inverse), [np.trace(arm.G @ own.inverse) for arm in told], f)
+
+
+def caps_at(x, own, told, f):
+    """The same at a context: at most what one knows there oneself; with f = 0 nobody is cut down."""
+    u = own.inverse @ x
+    return capped(u @ own.G @ u, [u @ arm.G @ u for arm in told], f) if f > 0 else [1.0] * len(told)
 
 
 def pairs(shares, own, heard, rho, x, ridge, f):
@@ -135,6 +143,7 @@ def pairs(shares, own, heard, rho, x, ridge, f):
         n, y = projected(own, x, ridge)
         others = [pair for pair in (projected(arm, x, ridge) for arm in heard) if pair[0] > 0]
         return (max(n, 1e-9), y), others, (prior, prior * Z0)
+    rho = [cap * at_x for cap, at_x in zip(rho, caps_at(x, own, heard, f), strict=True)]
     theta, omega, A = centre(own, heard, rho, f)
     base = Z0 + x @ theta
     v = np.linalg.solve(A, x)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from byzmab import BadInput, compiled
 from byzmab.core.contexts.believe import PAIRS, Inbox, Reading, compare_new, scratch_shapes
 from byzmab.core.contexts.centre import write_centre
-from byzmab.core.contexts.comparing import CAPS, DISTANCES, TERMS, WEIGHTS
+from byzmab.core.contexts.comparing import CAPS, CAPS_AT, DISTANCES, TERMS, WEIGHTS, write_caps_at
 from byzmab.core.contexts.decide import context_decision
 from byzmab.core.contexts.linear import solve
 from byzmab.core.contexts.reports import (
@@ -331,6 +331,26 @@ def test_neighbours_who_saw_other_contexts_count_in_full_unless_they_claim_more_
     assert (caps_of(own, others, f=0) == 1.0).all()  # where no liars are expected, nobody is cut down
 
 
+def test_who_claims_to_have_seen_nothing_but_the_present_context_counts_there_for_no_more_than_honest_ones():
+    """It is within ρ, as it knows one direction alone, and there it would be worth more than all others together."""
+    rng = np.random.default_rng(14)
+    own, *others = (statistics(rng, 40, arms=1)[0] for _ in range(6))
+    x, lie = context(rng), empty_statistics(1, D, RIDGE)
+    for _ in range(60):
+        observe(lie[0], x, 0.0, RIDGE)
+    told, rows = np.array([*others, lie]), np.arange(6, dtype=np.uint64)
+    terms = compared(own[0], told, f=1)
+    assert terms[CAPS, -1] == 1.0
+    work = np.zeros(6), np.empty(D), np.empty(6)
+    assert write_caps_at(own[0], told, rows, 0, x, 1, terms, *work)
+    u = np.linalg.solve(RIDGE * np.eye(D) + gram_of(own[0], D).reshape(D, D), x)
+    mine, *known = (u @ gram_of(row[0], D).reshape(D, D) @ u for row in (own, *others, lie))
+    assert terms[CAPS_AT].tolist() == [1.0] * 5 + [pytest.approx(max(mine, *known[:-1]) / known[-1])]
+    assert terms[CAPS_AT, -1] < 0.5
+    assert not write_caps_at(own[0], told, rows, 0, x, 0, terms, *work)
+    assert terms[CAPS_AT].tolist() == [1.0] * 6  # where no liars are expected, nobody is cut down
+
+
 def centre_of(owns, f, lie=0.0):
     """The centre and the weights of the first of some agents; to b of the last one a lie is added."""
     own, told = owns[0][0], np.array(owns[1:])
@@ -338,6 +358,7 @@ def centre_of(owns, f, lie=0.0):
     hear(told[-1, 0], D, RIDGE)
     count = len(told)
     terms, left_out, rows = compared(own, told, f), np.zeros(count), np.arange(count, dtype=np.uint64)
+    terms[CAPS_AT] = 1.0
     factor, centre = np.empty(D * D), np.empty(D)
     write_centre(own, told, rows, 0, RIDGE, f, terms, left_out, factor, centre, np.empty(D))
     return centre, terms[WEIGHTS]

@@ -18,6 +18,7 @@ from byzmab.core.contexts.comparing import (
     information_of,
     vet,
     write_caps,
+    write_caps_at,
 )
 from byzmab.core.contexts.linear import between, dot, solve
 from byzmab.core.contexts.shares import (
@@ -34,6 +35,7 @@ from byzmab.core.draws import fold
 from byzmab.core.filters.trimmed import believe  # `specialize` puts the filter's own in its place
 from byzmab.core.report import Belief, Floats, Heard, Words
 
+ONLY_HERE = np.uint64(0)  # the stamp of a joint matrix that holds at one context
 COMPARED, JOINED, PAIRS = range(3)  # stamps: of what `terms` were made from, what `factors` were, and report by report
 
 
@@ -153,9 +155,10 @@ def pairs_at(
     terms, factors, d = scratch.terms[arm], scratch.factors[arm], x.size
     factor, v, centre, weights = factors[: d * d], factors[d * d : d * d + d], factors[d * d + d :], terms[WEIGHTS]
     stamp = fold(scratch.stamps[arm, COMPARED] ^ who, f)
-    if scratch.stamps[arm, JOINED] != stamp:
+    cuts = write_caps_at(own, told, rows, arm, x, f, terms, left_out, v, out[0])
+    if cuts or scratch.stamps[arm, JOINED] != stamp:
         write_centre(own, told, rows, arm, ridge, f, terms, left_out, factor, centre, v)
-        scratch.stamps[arm, JOINED] = stamp
+        scratch.stamps[arm, JOINED] = ONLY_HERE if cuts else stamp
     solve(factor, x, v)
     if reading.shares == EQUAL:
         return equal_shares(own, told, rows, arm, x, v, ridge, centre, weights, left_out, out)

@@ -10,7 +10,7 @@ Where no liars are expected, all do, and the centre is the joint ridge estimate.
 import math
 
 from byzmab.core.compiler import compiled_borrowing, compiled_borrowing_noinline
-from byzmab.core.contexts.comparing import CAPS, EXPECTED, FIRST, WEIGHTS
+from byzmab.core.contexts.comparing import CAPS, CAPS_AT, EXPECTED, FIRST, WEIGHTS
 from byzmab.core.contexts.linear import solve
 from byzmab.core.contexts.shares import factorize_jointly
 from byzmab.core.contexts.statistics import gram_of, inverse_of, theta_of
@@ -49,7 +49,7 @@ def write_centre(
     arm: int,
     ridge: float,
     f: int,
-    terms: Floats,  # ω is filled in: ρ times what a report counts at the centre
+    terms: Floats,  # ω is filled in: ρ, at x too, times what a report counts at the centre
     left_out: Floats,
     factor: Floats,  # filled in: of λI + G_i + Σ ω_j G_j
     centre: Floats,  # filled in: θ₀
@@ -58,7 +58,7 @@ def write_centre(
     """Find the centre of an arm; with f = 0 it is the joint estimate, and where nobody is heard one's own."""
     for step in range(STEPS if f > 0 and rows.size > 0 else 1):
         for entry in range(rows.size):
-            row, weight = told[rows[entry], arm], terms[CAPS, entry]
+            row, weight = told[rows[entry], arm], terms[CAPS, entry] * terms[CAPS_AT, entry]
             if f > 0 and row[0] > 0.0 and left_out[entry] == 0.0:
                 first = step == 0
                 weight *= terms[FIRST, entry] if first else weight_of(row, centre, ridge, terms[EXPECTED, entry])

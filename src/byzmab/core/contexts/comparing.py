@@ -7,15 +7,15 @@ that one has seen. Ours; it has no proof.
 import math
 
 from byzmab.core.compiler import compiled_borrowing, compiled_borrowing_noinline
-from byzmab.core.contexts.linear import form, trace_of
+from byzmab.core.contexts.linear import between, form, multiply, trace_of
 from byzmab.core.contexts.statistics import gram_of, inverse_of, theta_of
 from byzmab.core.report import Floats, Words
 from byzmab.core.sorting import value_at
 
-# Of every arm and report: T, D, E, ¼ tr(G_j A_j⁻¹) by `compare`, and the weight at one's own θ; ρ by `write_caps`; ω by
-# `write_centre`.
-INFORMATION, DISTANCES, SPREADS, EXPECTED, FIRST, CAPS, WEIGHTS = range(7)
-TERMS = 7  # so many
+# Of every arm and report: T, D, E, ¼ tr(G_j A_j⁻¹) by `compare`, and the weight at one's own θ; ρ by `write_caps`,
+# that at the present context by `write_caps_at`; ω by `write_centre`.
+INFORMATION, DISTANCES, SPREADS, EXPECTED, FIRST, CAPS, CAPS_AT, WEIGHTS = range(8)
+TERMS = 8  # so many
 MOST_INFORMATION = 2.0  # nobody counts for more than so many times oneself, or than an honest neighbour if that is more
 VARIANCE = 0.25  # the largest of rewards in [0, 1]
 
@@ -57,20 +57,51 @@ def write_caps(information: float, count: int, f: int, terms: Floats) -> None:
     """With M the (f+1)-th largest T_j of all reports on an arm, ρ_j = min(1, max(2 T_i, M) / T_j)."""
     for entry in range(count):
         terms[CAPS, entry] = terms[INFORMATION, entry]
-    limit = most_information(information, terms[CAPS, :count], f)  # of a copy, whose order changes
+    limit = most_of(MOST_INFORMATION * information, terms[CAPS, :count], f)  # of a copy, whose order changes
     for entry in range(count):
         others = terms[INFORMATION, entry]
         terms[CAPS, entry] = 1.0 if others <= limit else limit / others
 
 
+@compiled_borrowing_noinline
+def write_caps_at(
+    own: Floats,
+    told: Floats,
+    rows: Words,
+    arm: int,
+    x: Floats,
+    f: int,
+    terms: Floats,
+    left_out: Floats,
+    u: Floats,  # d numbers, to work with
+    work: Floats,  # as many as reports, to work with
+) -> bool:
+    """The same at x alone, with uᵀG_j u in the place of T_j, u = A_i⁻¹x, and 1 of 2; return whether any is below 1.
+
+    Who claims to have seen nothing but x is within ρ, and would still count for many at x. Of those not left out.
+    """
+    d, heard = x.size, 0
+    multiply(inverse_of(own, d), x, u)
+    for entry in range(rows.size):
+        terms[CAPS_AT, entry] = 0.0
+        if f > 0 and told[rows[entry], arm, 0] > 0.0 and left_out[entry] == 0.0:
+            work[heard] = terms[CAPS_AT, entry] = between(u, gram_of(told[rows[entry], arm], d), u)
+            heard += 1
+    limit, cuts = most_of(between(u, gram_of(own, d), u), work[:heard], f), False
+    for entry in range(rows.size):
+        others = terms[CAPS_AT, entry]
+        cuts |= others > limit
+        terms[CAPS_AT, entry] = 1.0 if others <= limit else limit / others
+    return cuts
+
+
 @compiled_borrowing
-def most_information(own: float, told: Floats, f: int) -> float:
-    """How much a report may count for: twice one's own, or the (f+1)-th largest, which is no more than an honest one's.
+def most_of(limit: float, told: Floats, f: int) -> float:
+    """How much a report may count for: a limit, or the (f+1)-th largest of all, which is no more than an honest one's.
 
     So whoever saw other contexts than oneself is not cut down for knowing more there, unless it claims more than
     honest neighbours do.
     """
-    limit = MOST_INFORMATION * own
     honest = value_at(told.size - 1 - f, told) if told.size > f else 0.0
     return max(limit, honest) if honest < math.inf else limit
 
