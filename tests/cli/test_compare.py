@@ -32,6 +32,13 @@ def test_a_saved_result_is_compared_without_being_played_again(tmp_path):
     assert (told["difference"], told["differs"]) == (0.0, False)
 
 
+def test_results_of_one_name_are_told_apart_by_their_directories(tmp_path):
+    for name in ("solo", "trimmed"):
+        byzmab("simulate", "--horizon", 100, "--runs", 3, "--filter", name, "--out", name, cwd=tmp_path)
+    shown = byzmab("compare", "solo/result.nc", "trimmed/result.nc", cwd=tmp_path).stdout
+    assert "solo/result.nc less trimmed/result.nc: " in shown
+
+
 def test_experiments_that_met_different_luck_are_refused_before_they_are_played(tmp_path):
     write(tmp_path, "a.toml", horizon=2_000_000_000)
     write(tmp_path, "b.toml", horizon=300)

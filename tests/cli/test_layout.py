@@ -9,6 +9,7 @@ import pytest
 from command import Forked, Terminal
 
 from byzmab.cli.layout import new_table, print_table
+from byzmab.cli.tables import show_network
 
 CASES = {
     "simulate": ["simulate", "--horizon", "50", "--runs", "2", "--graph", "erdos-renyi:0.85", "--policy", "thompson:2.5,1.5"],
@@ -80,3 +81,15 @@ def test_worse_than_alone_is_said_without_colour(tmp_path):
     ]
     text = printed([*cells, "--agents", "6", "--graph", "complete"], tmp_path)
     assert re.search(r"\d\.\d\d ±\d\.\d\d\*?!", text)  # believing everyone under extreme lies
+
+
+def test_a_network_tells_of_every_proof_and_of_no_suspicion(capsys):
+    pytest.importorskip("byzmab.node.evidence")
+    kinds = {"agent-1": "equivocation", "agent-2": "sequence", "agent-4": "impossible"}
+    evidence = [{"against": name, "kind": kind} for name, kind in kinds.items()]
+    row = {"agent": 3, "lies": False, "url": "", "state": "up", "decisions": 1, "regret": 0.0, "solo_regret": 0.0}
+    regret = {"regret": None, "solo_regret": None}
+    agents = [{**row, "evidence": evidence, "refusals": {}, "expelled": []}]
+    show_network({"seconds": 1.0, "attack": "extreme", "regret": regret, "agents": agents})
+    told = capsys.readouterr().out
+    assert "agent-1, agent-2" in told and "agent-4" not in told

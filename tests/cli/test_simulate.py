@@ -228,6 +228,17 @@ def test_everything_there_is_can_be_listed():
     assert "kl-ucb" in byzmab("list").stdout
 
 
+def test_one_kind_can_be_listed_alone():
+    assert set(json.loads(byzmab("list", "filter", "--json").stdout)) == {"filter"}
+    shown = byzmab("list", "filter").stdout
+    assert shown.startswith("filter\n") and "trimmed" in shown and "kl-ucb" not in shown
+    assert "kind 'filters' is not known; did you mean 'filter'? known: " in byzmab("list", "filters", code=2).stderr
+
+
+def test_what_may_be_left_out_stands_in_one_pair_of_brackets():
+    assert "[OPTIONS] [FILE.toml] " in byzmab("simulate", "--help").stdout
+
+
 def test_the_version_is_told():
     assert byzmab("--version").stdout == f"byzmab {__version__}\n"
 

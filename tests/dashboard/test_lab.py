@@ -224,6 +224,21 @@ def test_the_command_copied_is_that_of_the_form_or_there_is_a_reason(open_lab):
     expect(page.locator("#command")).to_contain_text("# kappa 3.0")
 
 
+def test_the_program_copied_plays_what_the_page_has_played(open_lab):
+    page = open_lab(f"{SMALL}&attack=extreme&filter=median", charts=False)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("#run")
+    played(page)
+    page.click("#copy-python")
+    expect(page.locator("#export-status")).to_have_text("Python copied.")
+    program, made = page.evaluate("() => navigator.clipboard.readText()"), {}
+    page.locator("summary", has_text="The same in Python").click()
+    expect(page.locator("#python")).to_have_text(program)
+    exec(program, made)
+    regret = made["result"].summary()["regret"]["mean"]
+    expect(page.locator("#numbers tbody td").nth(1)).to_have_text(f"{regret:.1f}")
+
+
 def test_a_log_scale_has_plain_ticks_and_no_band_below_zero(open_lab):
     page = open_lab("filter=pooled&policy=greedy&attack=extreme&horizon=600&runs=5")
     page.click("#run")
@@ -610,6 +625,8 @@ def test_the_page_is_for_everybody(open_lab, width, schemes):
     page.wait_for_selector("#scene .mark")
     expect(page.locator("#step-view .fate").first).to_be_visible()
     page.locator("#stages [data-stage='index']").click()
+    for summary in page.locator(".export summary").all():
+        summary.click()
     for scheme in schemes:
         turn(page, scheme)
         fits_everybody(page)

@@ -31,7 +31,7 @@ from byzmab.dashboard.lab.round_view import fates_of, index_of, step, view_round
 from byzmab.dashboard.lab.routes import make_app
 from byzmab.dashboard.lab.sampled_run import SampledRun
 from byzmab.dashboard.lab.seats import AT_ONCE, Busy
-from byzmab.dashboard.lab.setup import command_of, edges_of, read_setup, texts_of
+from byzmab.dashboard.lab.setup import command_of, edges_of, python_of, read_setup, texts_of
 from byzmab.paper.bounds import measure
 from byzmab.paper.figures import IDS, alone, read_figure
 from byzmab.simulation.assumptions import why_no_bound
@@ -89,6 +89,13 @@ def test_the_experiment_file_is_the_set_up(client, tmp_path):
     assert read_experiment(tmp_path / "experiment.toml").settings() == read_setup(ODD).settings()
 
 
+@pytest.mark.filterwarnings("ignore:f = ")
+def test_the_program_plays_the_very_set_up():
+    made = {}
+    exec(python_of(read_setup(ODD)), made)
+    assert made["result"].experiment.settings() == read_setup(ODD).settings()
+
+
 def test_texts_are_read_as_they_are_written():
     assert read_setup(texts_of(read_setup(ODD))) == read_setup(ODD)
 
@@ -98,6 +105,11 @@ def test_a_set_up_is_described(client):
     assert (answer["agents"], answer["byzantine"], answer["f"], len(answer["edges"])) == (10, 2, 3, 48)
     assert "needs 7 neighbours" in answer["warning"]
     assert answer["command"] == "byzmab simulate --f 3 --graph firms"
+
+
+def test_after_an_upgrade_no_browser_shows_files_that_it_kept(client):
+    for path in ("/", "/contexts", "/static/lab.js", "/static/style.css"):
+        assert client.get(path).headers["cache-control"] == "no-cache"
 
 
 def test_a_random_graph_is_shown_as_the_first_run_draws_it():

@@ -50,7 +50,7 @@ def test_two_nodes_of_the_page_learn_from_each_other(tmp_path):
     assert [node.wait(15) for node in nodes] == [0, 0]
     green = next(line for line in printed.getvalue().splitlines() if line.startswith("green"))
     assert int(green.split()[1]) > 20
-    assert printed.getvalue().splitlines()[-1].startswith("bob is ")
+    assert printed.getvalue().splitlines()[-1].startswith("bob told this ")
 
 
 def wait_for_neighbours(ports, directory, seconds=120):

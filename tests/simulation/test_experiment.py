@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from byzmab import BadInput, Experiment
+from byzmab import BadInput, Experiment, Result, compare, simulate
 from byzmab.simulation.assumptions import too_few_neighbours
 from byzmab.simulation.files import read_experiment, to_toml
 from byzmab.simulation.settings import ABOUT
@@ -110,6 +110,13 @@ def test_changes_win_over_the_file(tmp_path):
     path.write_text("runs = 3\nf = 1\n")
     assert read_experiment(path, {"f": 0}).settings()["f"] == 0
     assert read_experiment(path).runs == 3
+    assert Experiment.read(path, {"f": 0}) == read_experiment(path, {"f": 0})
+
+
+@pytest.mark.parametrize("play", [simulate, lambda given: compare(Experiment(), given)])
+def test_a_file_is_no_experiment_before_it_is_read(play):
+    with pytest.raises(BadInput, match=r"experiment 'a\.toml' is not allowed; .* Experiment\.read\(path\)"):
+        play("a.toml")
 
 
 @pytest.mark.parametrize(
@@ -120,6 +127,9 @@ def test_changes_win_over_the_file(tmp_path):
         ("f = 1\nkappa = 2.5", r"line 2: kappa 2\.5"),
         ("seed = 1\n[graph]\nname = 1", r"line 2: graph"),
         ("\nattack = 'nobody'", r"line 2: attack 'nobody'"),
+        ("policy = 'UCB'", r"did you mean 'ucb'"),
+        ("filter = trimmed", r"line 1, column 10\); a text stands in quotes"),
+        ("[experiment]\nruns = 3", r"line 1: 'experiment' is a table of a sweep; byzmab sweep plays"),
     ],
 )
 def test_a_broken_file_is_refused_with_line_and_key(tmp_path, text, words):
@@ -134,6 +144,8 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
         read_experiment(tmp_path / "none.toml")
     with pytest.raises(BadInput, match="cannot be read"):
         read_experiment(tmp_path)
+    with pytest.raises(BadInput, match=r"none\.nc' cannot be read: No such file or directory$"):
+        Result.load(tmp_path / "none.nc")
 
 
 def test_files_are_found_beside_the_experiment_file(tmp_path):

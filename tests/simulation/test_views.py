@@ -43,6 +43,17 @@ def test_a_result_shows_its_regret_a_table_and_its_curve():
     assert heights == sorted(heights, reverse=True)  # regret does not fall, and the axis points down
 
 
+def test_curves_that_share_axes_are_all_seen_to_their_ends():
+    low, high = (
+        simulate(SMALL.but(filter=name, attack="extreme", horizon=horizon))
+        for name, horizon in (("solo", 400), ("mean", 300))
+    )
+    for first, second in ((low, high), (high, low)):
+        axes = second.plot(first.plot())
+        assert axes.get_xlim() == (0, 400) and axes.get_ylim()[0] == 0
+        assert axes.get_ylim()[1] > max(result.network_regret[:, -1].mean() for result in (low, high))
+
+
 def test_one_run_has_no_band_and_is_shown_all_the_same():
     assert "± " not in repr(simulate(SMALL.but(runs=1)))
     assert parsed(simulate(SMALL.but(runs=1))._repr_html_()) is not None

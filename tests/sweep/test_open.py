@@ -29,6 +29,7 @@ def test_two_networkx_graphs_are_two_rows_with_different_names(tmp_path, by_swee
     run_sweep(points, ResultStore(tmp_path))
     data = open_sweep(tmp_path, Sweep(points, ("graph",), {}) if by_sweep else None)
     assert data.varied == ["graph"]
+    assert repr(data).startswith(f"<SweepData: 2 points over graph, {2 * SMALL.runs} runs;")
     assert len(set(data.table["graph"])) == 2
     assert all(name.startswith("networkx #") for name in data.table["graph"])
     assert data.regret.sizes["graph"] == 2

@@ -71,6 +71,7 @@ def test_files_are_found_beside_the_sweep_file(tmp_path):
         ("[grid]\nseed = [" + ",".join(map(str, range(2000))) + "]\nruns = [" + ",".join(map(str, range(1, 1001))) + "]\n", ["2000000 points"]),
         ("[experiment]\nworkers = 'many'\n", ["workers", "many"]),
         ("[grid\n", ["not TOML"]),
+        ("time-varying = true\n", ["line 1", "'time-varying' is a setting", "below [experiment]", "byzmab simulate"]),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_file_is_said_before_anything_runs(tmp_path, text, words):

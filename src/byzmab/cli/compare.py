@@ -37,8 +37,9 @@ def compare(
                 results.append(item if isinstance(item, Result) else simulate(item, progress=progress, workers=workers))
         comparison = compare_results(*results)
     if json:
-        names = ("difference", "low", "high", "stderr", "runs", "differs")
+        fields = ("difference", "low", "high", "stderr", "runs", "differs")
         summaries = {key: result.summary() for key, result in zip("ab", results, strict=True)}
-        print_json({**{name: getattr(comparison, name) for name in names}, **summaries})
+        print_json({**{name: getattr(comparison, name) for name in fields}, **summaries})
     else:
-        difference_table([(path.name, result) for path, result in zip((a, b), results, strict=True)], comparison)
+        names = [str(path) if a.name == b.name else path.name for path in (a, b)]
+        difference_table(list(zip(names, results, strict=True)), comparison)

@@ -11,20 +11,26 @@ BEHIND_THE_KIND = {"attack": "; any without contexts also with careful=1: nothin
 
 
 def show_list(
+    kind: Annotated[str | None, typer.Argument(help="one kind alone, as filter", metavar="KIND")] = None,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object and nothing else on stdout")] = False,
 ) -> None:
     """List every filter, policy, attack, graph, family of rewards, drift and algorithm with its parameters."""
     from byzmab.cli.layout import new_console
     from byzmab.cli.show import print_json
+    from byzmab.core.errors import unknown
     from byzmab.simulation.catalogue import catalogue
 
     entries = catalogue()
+    if kind is not None:
+        if kind not in entries:
+            raise unknown("kind", kind, entries)
+        entries = {kind: entries[kind]}
     if json:
         print_json(entries)
         return
     width = min(new_console().width, MOST_WIDTH)
-    for kind, names in entries.items():
-        print(kind + BEHIND_THE_KIND.get(kind, ""))
+    for heading, names in entries.items():
+        print(heading + BEHIND_THE_KIND.get(heading, ""))
         for line in _lines(names, width):
             print(line)
         print()

@@ -20,7 +20,7 @@ FLAGS = {
     "vetting": ["--vetting/--no-vetting"],
 }
 FILE = Annotated[
-    Path | None, typer.Argument(help="An experiment file; flags win over what it says.", metavar="[FILE.toml]")
+    Path | None, typer.Argument(help="An experiment file; flags win over what it says.", metavar="FILE.toml")
 ]
 Workers = Annotated[int | None, typer.Option(help="threads to run on; all cores if not given", show_default=False)]
 ExecutorName = Annotated[str, typer.Option("--executor", help="where to compute: local, on threads here, or dask")]

@@ -196,6 +196,8 @@ def show_network(summary: Mapping[str, Any]) -> None:
 
 def network_table(summary: Mapping[str, Any]) -> "Table":
     """Regret of every node beside its solo counterpart, and what the nodes found out about each other."""
+    from byzmab.node.evidence import Lie
+
     regret = summary["regret"]
     title = f"regret after {summary['seconds']:.0f} s under the attack {summary['attack']}"
     if regret["regret"] is not None:
@@ -203,7 +205,7 @@ def network_table(summary: Mapping[str, Any]) -> "Table":
     headings = ("decisions", "regret", "solo", "refused", "expelled")
     table = new_table(title, ("agent", "address", "state", "caught lying"), headings)
     for row in summary["agents"]:
-        caught = sorted({piece["against"] for piece in row["evidence"] if piece["kind"] == "equivocation"})
+        caught = sorted({piece["against"] for piece in row["evidence"] if Lie(piece["kind"]).proves})
         table.add_row(
             f"{row['agent']}{' lies' if row['lies'] else ''}",
             row["url"],

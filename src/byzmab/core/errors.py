@@ -12,10 +12,11 @@ class BadInput(ValueError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What is known, led by the nearest name."""
+    """What is known, led by the nearest name; capitals are as good as small letters."""
     names = sorted(known, key=lambda name: [int(part) if part.isdecimal() else part for part in _PARTS.split(name)])
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(names)}"
+    small = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(name.lower(), small, n=1, cutoff=0.5)
+    return (f"did you mean {small[near[0]]!r}? " if near else "") + f"known: {', '.join(names)}"
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:

@@ -38,7 +38,8 @@ def parse_toml(text: str, name: str) -> TomlFile:
     try:
         return TomlFile(name, text, tomllib.loads(text))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadInput(f"{name} is not TOML: {error}") from None
+        quotes = '; a text stands in quotes: filter = "trimmed"' if str(error).startswith("Invalid value") else ""
+        raise BadInput(f"{name} is not TOML: {error}{quotes}") from None
 
 
 def line_of(text: str, key: str) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 
 from litestar import Litestar, Request, Response, Router, get
 from litestar.config.app import AppConfig
+from litestar.datastructures import CacheControlHeader
 from litestar.plugins import InitPlugin
 from litestar.response import File
 from litestar.static_files import create_static_files_router
@@ -28,6 +29,7 @@ from byzmab.node.problems import problem_of
 
 STATIC = Path(__file__).parent / "static"
 LOOPBACK = "127.0.0.1"
+ASKED_AGAIN = CacheControlHeader(no_cache=True)  # else a browser mixes files of two versions that it kept
 # Plotly sets style attributes and makes two style elements: one empty, filled by script, and one for maps, of which we
 # draw none. Its downloads are drawn from data and blob URLs.
 EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
@@ -76,7 +78,14 @@ async def _add_headers(message: Message, _: Scope) -> None:
 
 def page(name: str) -> File:
     """The answer that is one of our HTML files."""
-    return File(STATIC / name, media_type="text/html; charset=utf-8", content_disposition_type="inline")
+    headers = {ASKED_AGAIN.HEADER_NAME: ASKED_AGAIN.to_header()}
+    return File(
+        STATIC / name, media_type="text/html; charset=utf-8", content_disposition_type="inline", headers=headers
+    )
+
+
+def _static_files() -> Router:
+    return create_static_files_router(path="/static", directories=[STATIC], cache_control=ASKED_AGAIN)
 
 
 def _too_deep(_: Request[Any, Any, Any], error: RecursionError) -> Response[Problem]:
@@ -86,9 +95,8 @@ def _too_deep(_: Request[Any, Any, Any], error: RecursionError) -> Response[Prob
 
 def make_site(handlers: Sequence[Any], exception_handlers: Mapping[Any, Any], **settings: Any) -> Litestar:
     """An application of these handlers, the shared files and Plotly."""
-    files = create_static_files_router(path="/static", directories=[STATIC])
     return Litestar(
-        [*handlers, plotly_script, files],
+        [*handlers, plotly_script, _static_files()],
         exception_handlers={**exception_handlers, RecursionError: _too_deep},
         before_send=[_add_headers],
         logging_config=None,
@@ -105,9 +113,8 @@ class Pages(InitPlugin):
 
     def on_app_init(self, app_config: AppConfig) -> AppConfig:
         """Add the pages, outside of the application's schema."""
-        files = create_static_files_router(path="/static", directories=[STATIC], include_in_schema=False)
         pages = Router("/", route_handlers=[*self._handlers, plotly_script], include_in_schema=False)
-        app_config.route_handlers += [pages, files]
+        app_config.route_handlers += [pages, _static_files()]
         app_config.before_send.append(_add_headers)
         return app_config
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from byzmab.core.errors import BadInput
 from byzmab.core.html import table
-from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.experiment import Experiment, check_experiment
 from byzmab.simulation.result import Result
 from byzmab.simulation.run import simulate
 from byzmab.simulation.statistics import student_interval
@@ -49,7 +49,10 @@ def compare(a: Experiment | Result, b: Experiment | Result) -> Comparison:
     A reward depends on run, agent, arm and pull alone, so that with the same seed both met the same luck and
     the difference is much less noisy than either regret.
     """
-    check_same_luck(*(item if isinstance(item, Experiment) else item.experiment for item in (a, b)))
+    experiments = [item.experiment if isinstance(item, Result) else item for item in (a, b)]
+    for experiment in experiments:
+        check_experiment(experiment)
+    check_same_luck(*experiments)
     first, second = (simulate(item) if isinstance(item, Experiment) else item for item in (a, b))
     differences = first.network_regret[:, -1] - second.network_regret[:, -1]
     found = student_interval(differences)

@@ -59,7 +59,7 @@ def dress(axes: "Axes", horizon: int) -> None:
     axes.set_xlabel("round $t$")
     axes.set_ylabel("regret per normal agent")
     axes.set_xlim(0, horizon)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(bottom=0, auto=True)  # a curve drawn later may be higher
     frame(axes)
     axes.legend(frameon=False, loc="upper left")
 
@@ -74,5 +74,5 @@ def draw_regret(result: "Result", axes: "Axes | None" = None, label: str | None 
     axes = new_axes() if axes is None else axes
     label = label or ", ".join(word for word in result.experiment.algorithm_in_words() if word != "-")
     draw_band(axes, result.rounds, result.network_regret, label)
-    dress(axes, result.experiment.horizon)
+    dress(axes, int(axes.dataLim.x1))  # of the longest curve
     return axes

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RUN_KEYS = {"workers": "a whole number of at least 1", "json": "true or false", "out": "a directory"}
+SWEEP_TABLES = {
+    "experiment": "a table of settings",
+    "grid": "a table whose keys hold lists",
+    "point": "tables of settings, each headed [[point]]",
+}
 TRUETYPE = 42  # fonts in a PDF: journals refuse Type 3, matplotlib's usual ones
 
 
@@ -33,6 +38,9 @@ def read_settings(path: str | Path) -> dict[str, Any]:
 
 
 def _settings(file: TomlFile, path: Path) -> dict[str, Any]:
+    for key in SWEEP_TABLES:
+        if key in file.data:
+            raise BadInput(f"{file.at(key)}: {key!r} is a table of a sweep; byzmab sweep plays such a file")
     return settings_of(file.data, path, file.at, [*ABOUT, *RUN_KEYS])
 
 

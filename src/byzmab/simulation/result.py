@@ -1,6 +1,7 @@
 """The result of an experiment: regret, pulls and messages, with their statistics, figure and file."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -178,7 +179,9 @@ class Result:
             arrays = [data[name].values for name in ("round", "regret", "pulls", "messages", "arms_told", "mean")]
             seconds = float(data.attrs["seconds"])
         except (OSError, KeyError, ValueError, TypeError) as error:
-            raise BadInput(f"result file {str(path)!r} cannot be read: {error}") from None
+            number = getattr(error, "errno", None)  # h5netcdf's own words are long
+            reason = os.strerror(number) if number else error
+            raise BadInput(f"result file {str(path)!r} cannot be read: {reason}") from None
         if edges is not None:  # kept in the file, so that it needs no other
             settings["graph"] = Given(tuple(map(tuple, edges)), settings["graph"], tuple(labels))
         try:

@@ -15,7 +15,7 @@ from byzmab.core.report import Floats, Integers
 from byzmab.simulation.absent import check_present
 from byzmab.simulation.assumptions import warn_of
 from byzmab.simulation.context_sizes import context_bytes
-from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.experiment import Experiment, check_experiment
 from byzmab.simulation.parts import DEFAULT_AGENTS, PAPER_ARMS
 from byzmab.simulation.progress import wanted_bar
 from byzmab.simulation.result import Result
@@ -97,6 +97,7 @@ def simulate(
     Runs are spread over `workers` threads, as many as there are cores if not given, or over any
     `concurrent.futures.Executor`. `progress` is called with the rounds played and their total; True shows a bar.
     """
+    check_experiment(experiment)
     check_workers(workers)
     check_present(experiment)
     fitting = workers_that_fit(experiment)  # also where workers are given: it says what does not fit at all

@@ -67,6 +67,11 @@ class SweepData:
         self.points = list(points)
         self.varied = _varied(self.points) if varied is None else list(varied)
 
+    def __repr__(self) -> str:
+        runs = sum(point.runs for point in self.points)
+        over = ", ".join(self.varied) or "nothing"
+        return f"<SweepData: {len(self.points)} points over {over}, {runs:,} runs; .table, .frame, .regret, .plot()>"
+
     def summary(self) -> list[dict[str, Any]]:
         """For every point its settings and its regret at the horizon: the points of `byzmab sweep --json`."""
         return [{"settings": dict(point.settings), "regret": describe(point.final)} for point in self.points]

@@ -12,14 +12,9 @@ from byzmab.core.html import table
 from byzmab.core.toml import TomlFile, read_toml
 from byzmab.simulation.absent import recall
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.files import RUN_KEYS, check_run_options, settings_of
+from byzmab.simulation.files import RUN_KEYS, SWEEP_TABLES, check_run_options, settings_of
 from byzmab.simulation.settings import ABOUT
 
-TABLES = {
-    "experiment": "a table of settings",
-    "grid": "a table whose keys hold lists",
-    "point": "tables of settings, each headed [[point]]",
-}
 MOST_POINTS = 1_000_000
 SHOWN = 20  # in a notebook
 
@@ -50,8 +45,11 @@ class Sweep:
         path, changes = Path(path), dict(changes or {})
         file = read_toml(path, "sweep file")
         for key in file.data:
-            if key not in TABLES:
-                raise BadInput(f"{file.at(key)}: {key!r} is no table of a sweep; {nearest(key, TABLES)}")
+            if key.replace("-", "_") in ABOUT:
+                where = "it belongs below [experiment]; a file without tables is played by byzmab simulate"
+                raise BadInput(f"{file.at(key)}: {key!r} is a setting; {where}")
+            if key not in SWEEP_TABLES:
+                raise BadInput(f"{file.at(key)}: {key!r} is no table of a sweep; {nearest(key, SWEEP_TABLES)}")
         base = _settings(file, path, "experiment", _table(file, "experiment"), [*ABOUT, *RUN_KEYS])
         options = check_run_options({key: base.pop(key) for key in RUN_KEYS if key in base})
         grid = _settings(file, path, "grid", _table(file, "grid"), ABOUT)
@@ -78,14 +76,14 @@ def _maker(must_play: bool, path: Path) -> Callable[[dict[str, Any]], Experiment
 def _table(file: TomlFile, name: str) -> Mapping[str, Any]:
     table = file.data.get(name, {})
     if not isinstance(table, dict):
-        raise BadInput(f"{file.at(name)}: {name} {table!r} is not allowed; allowed: {TABLES[name]}")
+        raise BadInput(f"{file.at(name)}: {name} {table!r} is not allowed; allowed: {SWEEP_TABLES[name]}")
     return table
 
 
 def _points(file: TomlFile, path: Path) -> list[dict[str, Any]]:
     tables = file.data.get("point", [{}])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise BadInput(f"{file.at('point')}: point {tables!r} is not allowed; allowed: {TABLES['point']}")
+        raise BadInput(f"{file.at('point')}: point {tables!r} is not allowed; allowed: {SWEEP_TABLES['point']}")
     return [
         _settings(file, path, f"point[{index}]", table, ABOUT, f"point {index + 1}")
         for index, table in enumerate(tables)

@@ -106,6 +106,11 @@ def command_of(experiment: Experiment) -> str:
     return shlex.join(words)
 
 
+def python_of(experiment: Experiment) -> str:
+    """The program that plays the experiment."""
+    return f"import byzmab\n\nresult = byzmab.simulate(byzmab.{experiment!r})\nprint(result)\n"
+
+
 def describe(experiment: Experiment) -> dict[str, Any]:
     """What the page shows of a set-up before it is played."""
     parts = experiment.parts
@@ -126,6 +131,7 @@ def describe(experiment: Experiment) -> dict[str, Any]:
         "warning": too_many_liars(experiment) or too_few_neighbours(experiment),
         "toml": to_toml(experiment),
         "command": command_of(experiment),
+        "python": python_of(experiment),
     }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from byzmab.core.errors import BadInput
 from byzmab.core.liars import most_allowed
 from byzmab.dashboard.savings import saved_of
+from byzmab.node.evidence import Lie
 from byzmab.testbed.network import Network
 from byzmab.testbed.plan import attacks_for
 from byzmab.testbed.traffic import REGRETS, Traffic
@@ -198,4 +199,4 @@ def overrun(f: int | str, honest: Sequence[Mapping[str, Any]], liars: Sequence[s
 
 def _proves(row: Mapping[str, Any], name: str) -> bool:
     """Whether a node holds proof, not only a suspicion, against another."""
-    return any(piece["against"] == name and piece["kind"] != "impossible" for piece in row["evidence"])
+    return any(piece["against"] == name and Lie(piece["kind"]).proves for piece in row["evidence"])

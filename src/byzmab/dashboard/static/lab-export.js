@@ -1,4 +1,4 @@
-// What one takes along: the link, the command, the experiment file, the data and the figure.
+// What one takes along: the link, the command, the experiment file, the program, the data and the figure.
 
 import { download } from "./charts.js";
 import { by, save } from "./dom.js";
@@ -37,6 +37,7 @@ export function wireExports(setups, results, current) {
     }
   }
   by("copy-command").addEventListener("click", () => withCurrent("command", (info) => copy(info.command, "Command")));
+  by("copy-python").addEventListener("click", () => withCurrent("program", (info) => copy(info.python, "Python")));
   by("save-toml").addEventListener("click", () => withCurrent("file", (info) => { save(info.toml, "application/toml", "experiment.toml"); say("experiment.toml saved."); }));
   by("save-csv").addEventListener("click", () => { save(toCsv(setups, results.played()), "text/csv", "regret.csv"); say("regret.csv saved."); });
   for (const format of ["png", "svg"]) {
@@ -47,8 +48,7 @@ export function wireExports(setups, results, current) {
   }
 }
 
-// The command and the file of a set-up; without one, why there is none.
+// The command, the file and the program of a set-up; without one, why there is none.
 export function showExports(info, problem = "") {
-  by("command").textContent = info?.command ?? `# ${problem}`;
-  by("toml").textContent = info?.toml ?? `# ${problem}`;
+  for (const id of ["command", "toml", "python"]) by(id).textContent = info?.[id] ?? `# ${problem}`;
 }
