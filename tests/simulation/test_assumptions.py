@@ -6,7 +6,7 @@ import pytest
 
 from byzmab import Experiment, ResultStore, run_sweep, simulate
 from byzmab.paper.bounds import measure
-from byzmab.simulation.assumptions import TooManyLiars, too_many_liars
+from byzmab.simulation.assumptions import TooManyLiars, settings_unused, too_many_liars
 from byzmab.tournament.field import Field
 from byzmab.tournament.standings import play
 
@@ -86,3 +86,10 @@ def test_no_upper_bound_is_given_where_its_assumption_fails():
     all_there, why = bounds_of(f=2)
     assert None not in all_there.values()
     assert why is None
+
+
+@pytest.mark.parametrize(("graph", "says"), [("ring", True), ("erdos-renyi:0.5", False)])
+def test_a_graph_that_cannot_change_is_told_of_where_it_should(graph, says):
+    told = settings_unused(Experiment(graph=graph, time_varying=True))
+    assert (told == "time_varying does not matter to graph ring, which is the same in every round") == says
+    assert (told is None) != says

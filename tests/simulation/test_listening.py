@@ -34,7 +34,7 @@ def test_guarded_is_alone_where_too_few_come_and_none_is_remembered():
         {"memory": 20},
         {"agents": 20},  # 11.4 reports are heard, 7.1 or more in nearly every round
         {"f": 0},
-        {"f": "auto"},  # follows the number heard, round by round
+        {"f": "auto", "graph": "complete", "time_varying": False, "subset": 7},
         {"time_varying": False},
         {"filter": "pooled"},  # as published: only what needs steady neighbours asks for them
         {"graph": "complete", "time_varying": False, "subset": 7},
@@ -45,6 +45,15 @@ def test_it_hears_others_everywhere_else(settings):
     experiment = FLEETING.but(**settings)
     assert listens(experiment)
     assert not np.array_equal(regret(experiment), regret(experiment.but(filter="solo")))
+
+
+@pytest.mark.parametrize("settings", [{}, {"agents": 20}], ids=str)
+def test_f_from_the_neighbours_is_that_of_all_who_may_be_heard(settings):
+    """In a round in which four are heard it would be one, and both liars may be among them."""
+    experiment = FLEETING.but(f="auto", **settings)
+    np.testing.assert_array_equal(regret(experiment), regret(experiment.but(filter="solo")))
+    with pytest.warns(NobodyHeard, match="memory 50.* f as a number"):
+        simulate(experiment)
 
 
 @pytest.mark.parametrize("settings", [{}, {"graph": "complete", "time_varying": False, "subset": 6}], ids=str)

@@ -21,7 +21,7 @@ def compiling_notice() -> Iterator[None]:
     from byzmab.core.compiler import say_once, watching_compilation
 
     with watching_compilation(
-        say_once("compiling: ten seconds the first time, later a second or two for what is new …")
+        say_once("compiling: ten seconds the first time, twenty with contexts, later a second or two for what is new …")
     ):
         yield
 

@@ -11,7 +11,7 @@ from byzmab.core.liars import f_as_given, f_for
 from byzmab.core.recommended import AUTO, CONTEXT_FILTER, CONTEXT_POLICY
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.listening import expected_heard, is_redrawn, listens, remembers_others
+from byzmab.simulation.listening import expected_heard, f_of_all, is_redrawn, listens, remembers_others
 
 BASE_MODEL = {
     "memory": 0,
@@ -113,9 +113,10 @@ def nobody_heard(experiment: Experiment) -> str | None:
     parts = experiment.parts
     if parts.baseline is not None or not parts.filter.hears or listens(experiment):
         return None
+    f, hint = int(f_of_all(experiment).max()), ", and so may f as a number" if parts.f < 0 else ""
     return (
         f"filter {experiment.settings()['filter']} listens to nobody here: in every round others are heard, often no "
-        f"more than 3f = {3 * parts.f}, and none is remembered; memory 50 lets agents cooperate"
+        f"more than 3f = {3 * f}, and none is remembered; memory 50 lets agents cooperate{hint}"
     )
 
 
@@ -143,12 +144,13 @@ def filter_without_contexts(experiment: Experiment) -> str | None:
 
 
 def settings_unused(experiment: Experiment) -> str | None:
-    """One sentence where settings of the paper's own algorithm are given to one that replaces it."""
-    baseline = experiment.parts.baseline
+    """One sentence where settings of the paper's own algorithm are given to one that replaces it, or a graph is fixed."""
+    baseline, settings = experiment.parts.baseline, experiment.settings()
+    if experiment.time_varying and not is_redrawn(experiment):
+        return f"time_varying does not matter to graph {settings['graph']}, which is the same in every round"
     if baseline is None:
         return None
     unused = ["filter", "kappa", *([] if experiment.context else ["policy"]), *([] if baseline.trims else ["f"])]
-    settings = experiment.settings()
     given = [f"{name} {settings[name]}" for name in unused if getattr(experiment, name) != getattr(Experiment, name)]
     verb = "does" if len(given) == 1 else "do"
     return f"{' and '.join(given)} {verb} not matter to algorithm {settings['algorithm']}" if given else None

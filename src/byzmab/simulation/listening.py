@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from byzmab.core.liars import ENOUGH_PER_LIAR
-from byzmab.core.report import Floats
+from byzmab.core.liars import ENOUGH_PER_LIAR, f_for
+from byzmab.core.report import Floats, Integers
 from byzmab.simulation.experiment import Experiment
 
 NEARLY_ALWAYS = 2.0  # standard deviations of the number of reports by which it must be met
@@ -31,13 +31,26 @@ def expected_heard(experiment: Experiment) -> Floats:
     return np.asarray(heard)
 
 
+def f_of_all(experiment: Experiment) -> Integers:
+    """f of each agent where neighbours change: as it is given, or what all whom it may hear allow.
+
+    What those allow whom it hears in one round may be less than the liars among them.
+    """
+    parts = experiment.parts
+    others = np.full(parts.agents, parts.agents - 1)
+    if not is_redrawn(experiment):
+        others = parts.placed.degrees(parts.agents, parts.byzantine).astype(np.int64)
+    return np.array([f_for(parts.f, int(count)) for count in others])
+
+
 def hears_enough(experiment: Experiment) -> bool:
     """Whether nearly every round brings every normal agent more than 3f reports, where neighbours change."""
     parts = experiment.parts
     heard = expected_heard(experiment)[parts.byzantine :]
     share = np.minimum(heard / max(parts.agents - 1, 1), 1.0)
     deviation = np.sqrt(heard * (1.0 - share)) if is_redrawn(experiment) else 0.0
-    return bool(np.all(heard - NEARLY_ALWAYS * deviation > ENOUGH_PER_LIAR * parts.f))
+    enough = ENOUGH_PER_LIAR * f_of_all(experiment)[parts.byzantine :]
+    return bool(np.all(heard - NEARLY_ALWAYS * deviation > enough))
 
 
 def listens(experiment: Experiment) -> bool:
@@ -51,6 +64,6 @@ def listens(experiment: Experiment) -> bool:
     if parts.baseline is not None:
         return bool(getattr(parts.baseline, "hears", True))
     changes = is_redrawn(experiment) or experiment.subset is not None
-    if not (parts.filter.steady and changes) or experiment.memory > 0 or parts.f <= 0:
+    if not (parts.filter.steady and changes) or experiment.memory > 0 or parts.f == 0:
         return parts.filter.hears
     return hears_enough(experiment)

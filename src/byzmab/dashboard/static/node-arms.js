@@ -27,7 +27,7 @@ export function fillArms(state) {
     number(arm.pulls ? arm.mean : null), arm.weight.toFixed(0),
   ]));
   by("arms-note").textContent = rows.some((arm) => arm.pulls)
-    ? (state.context ? "All of it at the context of the latest decision, so that estimates change with contexts as well as with what is learned. " : "") + "The estimate z is what the filter leaves of all reports; its width is √(2 ln t ⁄ w) + d, where w is what it is worth in own pulls."
+    ? (state.context ? "All of it at the context of the latest decision, so that estimates change with contexts as well as with what is learned. " : "") + "The estimate z is what the filter leaves of all reports; its width is that of UCB1, √(2 ln t ⁄ w) + d, whatever policy decides; w is what it is worth in own pulls."
     : "Nothing was pulled yet: ask for an arm with POST /v1/select, and tell its reward.";
 }
 
