@@ -144,7 +144,7 @@ def filter_without_contexts(experiment: Experiment) -> str | None:
 
 
 def settings_unused(experiment: Experiment) -> str | None:
-    """One sentence where settings of the paper's own algorithm are given to one that replaces it, or a graph is fixed."""
+    """One sentence where what is given changes nothing: to another algorithm, or on a graph that stays as it is."""
     baseline, settings = experiment.parts.baseline, experiment.settings()
     if experiment.time_varying and not is_redrawn(experiment):
         return f"time_varying does not matter to graph {settings['graph']}, which is the same in every round"
