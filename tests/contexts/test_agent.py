@@ -1,6 +1,8 @@
 """One live agent with contexts: what it chooses, hears, refuses and keeps."""
 
+import copy
 import json
+import pickle
 from collections import Counter
 from types import SimpleNamespace
 
@@ -234,7 +236,24 @@ def test_an_agent_saved_and_loaded_in_every_round_goes_on_as_if_it_had_never_sto
     assert agent.to_json() == twin.to_json()
 
 
-@pytest.mark.parametrize("ridge", [1e-15, 1e-7, 1.0])
+@pytest.mark.parametrize("made", [copy.copy, copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
+def test_a_copy_goes_on_as_the_agent_does_and_by_itself(made):
+    """Between a choice and its reward, too, when forecasts wait to be judged."""
+    agent, other = agent_of(f=1), agent_of(seed=6)
+    learn(other, np.random.default_rng(1), 40)
+    agent.hear("other", lie_of(other.report()))
+    learn(agent, np.random.default_rng(2), 40)
+    arm = agent.select((0.6, 0.8))
+    kept, again = agent.to_json(), made(agent)
+    for one in (again, agent):
+        assert one is again or one.to_json() == kept
+        one.reward(arm, 1.0, (0.6, 0.8))
+        learn(one, np.random.default_rng(3), 60)
+    assert isinstance(again, ContextAgent)
+    assert again.to_json() == agent.to_json() and again.report().pulls.sum() == 101
+
+
+@pytest.mark.parametrize("ridge", [1e-15, 1e-7, 1.0, 1e12])
 def test_an_agent_that_saw_one_context_only_is_loaded_again_however_small_the_ridge(ridge):
     """A⁻¹ is large where nothing was seen, and rounding with it."""
     agent, rng = agent_of(ridge=ridge), np.random.default_rng(1)
@@ -252,6 +271,39 @@ def test_numbers_too_large_to_count_with_are_silence():
     huge = ContextReport(np.full(3, 1e200), np.zeros((3, 2)), np.tile(5e199 * np.eye(2), (3, 1, 1)))
     agent.hear("other", huge)
     assert np.array_equal(agent.belief((0.6, 0.8)), believed)
+
+
+@pytest.mark.parametrize("shares", ["equal", "information"])
+@pytest.mark.parametrize(("pulls", "below"), [(1e9, 0.99), (1e12, 1e8), (9e15, 9e15)])
+def test_a_matrix_below_0_within_the_slack_of_its_pulls_takes_nothing_from_the_others(shares, pulls, below):
+    """A liar claims as many pulls as it likes, and with them what rounding may do: no audit refuses it."""
+    agent, rng = agent_of(f=1, shares=shares), np.random.default_rng(3)
+    for sender in range(5):
+        neighbour = agent_of(seed=sender + 10)
+        learn(neighbour, rng, 150)
+        agent.hear(sender, neighbour.report())
+    learn(agent, rng, 20)
+    before = agent.belief((0.6, 0.8))
+    agent.hear("liar", ContextReport(np.full(3, pulls), np.zeros((3, 2)), np.tile(np.diag([-below, 1.0]), (3, 1, 1))))
+    after = agent.belief((0.6, 0.8))
+    assert after.estimates == pytest.approx(before.estimates, abs=0.1)
+    assert (after.weights < 3.0 * before.weights).all()
+    assert agent.select((0.6, 0.8)) in ARMS and agent.explain()["liar"].keys() == {*ARMS}
+
+
+@pytest.mark.parametrize("shares", ["equal", "information"])
+def test_what_one_neighbour_knows_without_end_of_one_direction_is_no_obstacle(shares):
+    """With f = 0 it counts in full: next to it, λ and all that the others know is less than rounding."""
+    rng = np.random.default_rng(4)
+    agent = agent_of(ridge=1e-6, shares=shares, vetting=False)
+    learn(agent, rng, 3)
+    for along in contexts(rng, 40):
+        told = np.tile(9e15 * np.outer(along, along), (3, 1, 1))
+        agent.hear("other", ContextReport(np.full(3, 9e15), np.zeros((3, 2)), told))
+        for x in ((0.6, 0.8), along):
+            belief = agent.belief(x)
+            assert np.isfinite(belief).all() and (belief.weights > 0.0).all()
+            assert agent.explain(x)["other"].keys() == {*ARMS}
 
 
 def test_a_state_that_no_agent_has_is_refused():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from command import byzmab
 
-from byzmab import BadInput, Experiment, Result, Sweep, simulate
-from byzmab.simulation.assumptions import FilterWithoutContexts
+from byzmab import Agent, BadInput, Experiment, Result, Sweep, compare, simulate
+from byzmab.simulation.assumptions import FilterWithoutContexts, settings_unused
 from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.context_world import draw_parameters
 from byzmab.tournament.field import CONTEXT_ATTACKS, read_field
@@ -80,6 +80,13 @@ def test_contexts_and_means_come_from_a_file_of_data(tmp_path):
 SEEN, MEANS = np.eye(3), np.full((3, 2), 0.5)
 
 
+def test_contexts_of_data_lean_to_nobody(tmp_path):
+    """They are its rows, whatever `contexts` says: so it may not say anything else."""
+    np.savez(tmp_path / "data.npz", contexts=SEEN, means=MEANS)
+    with pytest.raises(BadInput, match=r"^contexts 'leaning:1' does not go with data, .*; allowed: alike$"):
+        SMALL.but(arms=str(tmp_path / "data.npz"), contexts="leaning:1")
+
+
 @pytest.mark.parametrize(
     ("arrays", "sentence"),
     [
@@ -137,8 +144,8 @@ def test_sweeps_and_tournaments_take_contexts(tmp_path):
         ({"arms": "none.json"}, "arms 'none.json' cannot be read"),
         ({"arms": [[0.1, 0.2], [0.0, 0.1, 0.2]]}, r"arms have parameters \[0.1, 0.2\]; allowed: 3 numbers"),
         ({"arms": [[0.6, 0.2, 0.0], 0.5]}, r"keep all means in \[0, 1\]"),
-        ({"context": 513}, "context 513 is not allowed"),
-        ({"context": -1}, "context -1 is not allowed"),
+        ({"context": 513}, "context 513 is not allowed; allowed: 0 to 512 dimensions$"),
+        ({"context": -1}, "context -1 is not allowed; allowed: 0 to 512 dimensions$"),
         ({"contexts": "leaning:x"}, "contexts 'leaning:x' is not allowed; allowed: alike, leaning"),
         ({"ridge": 0}, "ridge 0 is not allowed"),
         ({"shares": "half"}, "shares 'half' is not allowed; allowed: equal, information, projection"),
@@ -164,6 +171,61 @@ def test_what_does_not_go_with_contexts_is_said_in_one_sentence(settings, senten
 def test_what_needs_a_context_is_refused_without_one(settings, sentence):
     with pytest.raises(BadInput, match=sentence):
         Experiment(**settings)
+
+
+@pytest.mark.parametrize("ridge", [1e-15, 1e12])
+def test_agents_and_experiments_allow_the_same_ridges(ridge):
+    assert Agent(3, context=3, ridge=ridge).ridge == ridge
+    assert np.isfinite(simulate(SMALL.but(ridge=ridge)).network_regret).all()
+    for beyond in (ridge / 10.0, ridge * 10.0):
+        refusals = set()
+        for make in (lambda ridge: Agent(3, context=3, ridge=ridge), lambda ridge: SMALL.but(ridge=ridge)):
+            try:
+                make(beyond)
+            except BadInput as error:
+                refusals.add(str(error).partition(";")[2].replace(" above 0,", ""))
+            else:
+                refusals.add("allowed")
+        assert len(refusals) == 1
+
+
+@pytest.mark.parametrize("algorithm", ["resilient", "lin-sum"])
+def test_where_contexts_leave_out_a_direction_a_ridge_less_than_rounding_does_no_harm(tmp_path, algorithm):
+    """Two features that are always the same, and one context alone: all that is heard is singular but for λ."""
+    drawn = np.random.default_rng(0).normal(size=(50, 2))
+    twice = np.column_stack([drawn[:, 0], drawn[:, 0], drawn[:, 1]])
+    twice /= np.linalg.norm(twice, axis=1, keepdims=True)
+    np.savez(tmp_path / "twice.npz", contexts=twice, means=0.5 + 0.4 * twice[:, [0, 2]] * [1, -1])
+    np.savez(tmp_path / "one.npz", contexts=[[0.6, 0.8], [0.6, 0.8]], means=[[0.9, 0.1], [0.8, 0.2]])
+    base = SMALL.but(
+        algorithm=algorithm, filter="pooled" if algorithm == "resilient" else "trimmed", horizon=1500, agents=10
+    )
+    regret = {
+        ridge: simulate(base.but(arms=str(tmp_path / "twice.npz"), byzantine=0, ridge=ridge)).network_regret[:, -1]
+        for ridge in (1e-13, 1e-6)
+    }
+    assert regret[1e-13].mean() < 2.0 * regret[1e-6].mean() + 1.0
+    alone = simulate(base.but(context=2, arms=str(tmp_path / "one.npz"), filter="solo", algorithm="resilient"))
+    result = simulate(base.but(context=2, arms=str(tmp_path / "one.npz"), ridge=1e-13))
+    assert algorithm == "lin-sum" or result.network_regret[:, -1].mean() < 2.0 * alone.network_regret[:, -1].mean()
+
+
+def test_other_contexts_are_other_luck():
+    """In one dimension the context is 1: that is the luck without contexts."""
+    with pytest.raises(BadInput, match=r"^context differs, 3 and 0; allowed: experiments with the same context$"):
+        compare(SMALL, SMALL.but(context=0, attack="none"))
+    with pytest.raises(BadInput, match=r"^context differs, 3 and 2;"):
+        compare(SMALL, SMALL.but(context=2))
+    with pytest.raises(BadInput, match=r"^contexts differs, 'alike' and 'leaning';"):
+        compare(SMALL, SMALL.but(contexts="leaning"))
+    one = SMALL.but(context=1, attack="none", ridge=1e-13, shares="projection", vetting=False)
+    assert compare(one, SMALL.but(context=0, attack="none")).difference == 0.0
+
+
+def test_what_a_baseline_makes_no_use_of_is_said():
+    unused = settings_unused(SMALL.but(filter="trimmed", algorithm="lin-sum", shares="projection", vetting=False))
+    assert unused == "shares projection and vetting False do not matter to algorithm lin-sum"
+    assert settings_unused(SMALL.but(filter="trimmed", algorithm="lin-sum", ridge=2.0)) is None
 
 
 def test_bounds_are_refused_with_contexts(tmp_path):

@@ -348,6 +348,27 @@ def test_dimensions_that_are_not_those_of_the_numbers_are_refused(changes):
     assert caught.value.reason is Refusal.NUMBERS
 
 
+def test_no_possible_report_keeps_a_node_from_deciding(tmp_path):
+    """As many pulls as this one tells may leave an eigenvalue of −0.99 by rounding, so that no audit refuses it."""
+    host = host_of(config(1, tmp_path, [neighbour_of(2)], f=1), 1)
+    below = np.tile(np.diag([-0.99, 1.0]), (3, 1, 1))
+    say(host, 2, frame(2, 1, ContextReport(np.full(3, 1e9), np.zeros((3, 2)), below, ARMS)))
+    assert host.agent.senders == ("agent-2",)
+    learn(host, np.random.default_rng(7), 20)
+    assert host.decisions.counts.rewards == 20 and len(host.compose()) == 1
+    host.close()
+
+
+def test_a_report_on_no_arm_is_silence(host):
+    rng = np.random.default_rng(7)
+    before = told(rng, 5)
+    say(host, 2, frame(2, 1, before))
+    say(host, 2, frame(2, 2, told(rng, 5, arms=())))
+    assert host.agent.senders == () and neighbour(host, 2).newest.signed.version == (1, 2)
+    say(host, 2, frame(2, 3, told(rng, 5, before=before)))
+    assert host.agent.senders == ("agent-2",) and not neighbour(host, 2).evidence
+
+
 def test_numbers_that_are_not_finite_are_refused():
     body = read(frame(2, 1, told(np.random.default_rng(8), 3)))
     moments, grams = unpack(body.statistics, 2)

@@ -1,6 +1,8 @@
 """One agent in any program."""
 
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -234,3 +236,18 @@ def test_the_state_is_plain_json():
     agent = learn(Agent(["a", "b"]), {"a": 0.5, "b": 0.5}, 5)
     agent.hear("x", Report(np.array([1.0, 2.0]), np.array([0.5, 0.25])))
     assert json.loads(agent.to_json())["inbox"] == [["x", ["a", "b"], [1.0, 2.0], [0.5, 0.25]]]
+
+
+@pytest.mark.parametrize("made", [copy.copy, copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
+@pytest.mark.parametrize("settings", [{}, {"tally": "window:20"}, {"floor": 0.1}], ids=str)
+def test_a_copy_goes_on_as_the_agent_does_and_by_itself(made, settings):
+    means, neighbour = {"a": 0.7, "b": 0.4}, learn(Agent(["a", "b"], seed=2), {"a": 0.7, "b": 0.4}, 30)
+    agent = Agent(["a", "b"], seed=1, **settings)
+    agent.hear("neighbour", neighbour.report())
+    learn(agent, means, 40)
+    kept, again = agent.to_json(), made(agent)
+    learn(again, means, 60, seed=3)
+    assert agent.to_json() == kept
+    learn(agent, means, 60, seed=3)
+    assert again.to_json() == agent.to_json()
+    assert again.report().pulls.sum() == 100 or settings

@@ -3,6 +3,7 @@
 import math
 import os
 import random
+import sqlite3
 
 import numpy as np
 import pytest
@@ -374,6 +375,22 @@ def test_neighbours_are_added_removed_and_rekeyed_at_once(host):
     assert host.strangers == 1
 
 
+def test_a_report_on_no_arm_is_silence_and_keeps_nobody_from_hearing_or_starting(tmp_path):
+    """A liar may sign it: to an agent a report without names is one on all of its own arms."""
+    config = config_of(1, tmp_path, [neighbour_of(2), neighbour_of(3)], filter="trimmed", policy="ucb")
+    host = host_of(config, 1)
+    say(host, 2, frame(2, 1))
+    host.deliver("agent-2", frame(2, 2, (), (), arms=[]))
+    say(host, 3, frame(3, 1))
+    assert host.agent.senders == ("agent-3",) and neighbour(host, 2).newest.signed.seq == 2
+    host.close()
+    host = host_of(config, 1)
+    assert host.agent.senders == ("agent-3",)
+    say(host, 2, frame(2, 3))
+    assert set(host.agent.senders) == {"agent-2", "agent-3"}
+    host.close()
+
+
 def test_a_key_that_comes_back_is_remembered(host):
     say(host, 2, frame(2, 7))
     host.set_neighbours((neighbour_of(3),))
@@ -381,6 +398,22 @@ def test_a_key_that_comes_back_is_remembered(host):
     host.deliver("bob", frame(2, 6))
     host.listen()
     assert host.neighbourhood.neighbours["bob"].counts["refused: not newer"] == 1
+
+
+@pytest.mark.parametrize("stored", [frame(2, 5, (1, 1, 1, -1)), b"no frame"], ids=["numbers", "none"])
+def test_a_stored_report_that_is_refused_now_keeps_no_node_from_starting(tmp_path, stored):
+    """A version before may have accepted it; what is newer is heard again."""
+    config = config_of(1, tmp_path, [neighbour_of(2)], filter="trimmed", policy="ucb")
+    host = host_of(config, 1)
+    say(host, 2, frame(2, 5))
+    host.close()
+    with sqlite3.connect(tmp_path / "agent-1" / "node.db") as file:
+        file.execute("UPDATE hearings SET frame = ?", (stored,))
+    host = host_of(config, 1)
+    assert (host.agent.senders, neighbour(host, 2).counts["accepted"]) == ((), 1)
+    say(host, 2, frame(2, 6))
+    assert host.agent.senders == ("agent-2",)
+    host.close()
 
 
 def test_ones_own_key_is_no_neighbours(host, tmp_path):

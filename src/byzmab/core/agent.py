@@ -363,18 +363,26 @@ class Agent(Decider):
     def from_json(cls, text: str) -> Self:
         """The agent that `to_json` wrote."""
         try:
-            state = json.loads(text)
-            if state["format"] != FORMAT:
-                raise BadInput(f"agent state of format {state['format']!r} is not understood; allowed: {FORMAT}")
-            names = [row[0] for row in state["arms"]]
-            settings = {key: state[key] for key in ("f", "kappa", "filter", "policy", "seed")}
-            settings |= {key: state[key] for key in OPTIONAL if key in state}
-            agent = cls(names, **settings)
-            agent._restore(state)
+            return cls._from_state(json.loads(text))
         except BadInput:
             raise
         except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
             raise BadInput(f"agent state cannot be read: {type(error).__name__}: {error}") from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled and copied as an agent that goes on by itself: its arrays are views of each other, copies are not."""
+        return type(self)._from_state, ({**self._state(), "filter": self.filter, "policy": self.policy},)
+
+    @classmethod
+    def _from_state(cls, state: dict[str, Any]) -> Self:
+        """The agent of a state as `_state` tells it; filter and policy may be plug-ins themselves."""
+        if state["format"] != FORMAT:
+            raise BadInput(f"agent state of format {state['format']!r} is not understood; allowed: {FORMAT}")
+        names = [row[0] for row in state["arms"]]
+        settings = {key: state[key] for key in ("f", "kappa", "filter", "policy", "seed")}
+        settings |= {key: state[key] for key in OPTIONAL if key in state}
+        agent = cls(names, **settings)
+        agent._restore(state)
         return agent
 
     def _restore(self, state: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from byzmab.core.agent import FORMAT, Agent
 from byzmab.core.contexts.agent import ContextAgent
-from byzmab.core.contexts.reports import row_of
+from byzmab.core.contexts.reports import own_row_of
 from byzmab.core.contexts.statistics import empty_statistics
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
@@ -268,7 +268,7 @@ def _row_of(arm: Arm, config: Config) -> Floats:
         (moment,), (gram,) = unpack(arm.statistics, d)
     except ValueError:
         raise BadInput(f"statistics of arm {arm.arm!r} in the data are not of {d} dimensions") from None
-    return row_of(arm.pulls, moment, gram, config.ridge)
+    return own_row_of(arm.pulls, moment, gram, config.ridge)
 
 
 def _context_of(event: Event) -> Floats | None:

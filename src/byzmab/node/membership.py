@@ -94,8 +94,12 @@ class Membership:
         log.warning("a neighbour is pardoned", extra={"neighbour": name})
 
     def hear(self, neighbour: NeighbourState, accepted: Accepted) -> None:
-        """Let the agent hear a report that was just accepted."""
-        self._agent.hear(neighbour.settings.name, accepted.signed.report)
+        """Let the agent hear a report that was just accepted; one on no arm is silence, not one on the agent's own."""
+        name = neighbour.settings.name
+        if not accepted.signed.arms:
+            self._agent.forget(name)
+            return
+        self._agent.hear(name, accepted.signed.report)
         self._stale_at = min(self._stale_at, neighbour.steady + self._config.max_age)
 
     def expel(self) -> None:
@@ -171,7 +175,11 @@ class Membership:
         pardon = next((item for item in state.pardons if item.key == settings.key), None)
         neighbour = NeighbourState(settings, record, evidence, pardon)
         if record is not None and record.frame is not None:
-            signed = unseal_report(record.frame, neighbour.public, self._config.network)
+            try:
+                signed = unseal_report(record.frame, neighbour.public, self._config.network)
+            except Refused as refused:  # accepted by a version that checked less: it counts no more
+                log.warning("stored report refused", extra={"neighbour": settings.name, "reason": refused.reason})
+                return neighbour
             neighbour.newest = Accepted(signed, record.frame)
             neighbour.history.tell(neighbour.newest)
             age = max(0.0, self._clock.wall() - record.heard)

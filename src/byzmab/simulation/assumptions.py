@@ -150,7 +150,8 @@ def settings_unused(experiment: Experiment) -> str | None:
         return f"time_varying does not matter to graph {settings['graph']}, which is the same in every round"
     if baseline is None:
         return None
-    unused = ["filter", "kappa", *([] if experiment.context else ["policy"]), *([] if baseline.trims else ["f"])]
+    unused = ["filter", "kappa", *(["shares", "vetting"] if experiment.context else ["policy"])]
+    unused += [] if baseline.trims else ["f"]
     given = [f"{name} {settings[name]}" for name in unused if getattr(experiment, name) != getattr(Experiment, name)]
     verb = "does" if len(given) == 1 else "do"
     return f"{' and '.join(given)} {verb} not matter to algorithm {settings['algorithm']}" if given else None

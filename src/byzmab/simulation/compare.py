@@ -9,7 +9,7 @@ from byzmab.simulation.result import Result
 from byzmab.simulation.run import simulate
 from byzmab.simulation.statistics import student_interval
 
-SAME_LUCK = ("arms", "rewards", "horizon", "runs", "seed")  # with these equal, pulls are rewarded equally
+SAME_LUCK = ("context", "contexts", "arms", "rewards", "horizon", "runs", "seed")  # so that pulls are rewarded equally
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,8 +61,11 @@ def compare(a: Experiment | Result, b: Experiment | Result) -> Comparison:
 
 def check_same_luck(a: Experiment, b: Experiment) -> None:
     """Raise BadInput for experiments that cannot be compared run by run."""
+    settings = [experiment.settings() for experiment in (a, b)]
     for name in SAME_LUCK:
-        values = [experiment.settings()[name] for experiment in (a, b)]
+        values = [item[name] for item in settings]
+        if name == "context" and max(values) <= 1:
+            continue  # in one dimension the context is 1, and the luck is that without contexts
         if values[0] != values[1]:
             raise BadInput(
                 f"{name} differs, {values[0]!r} and {values[1]!r}; allowed: experiments with the same {name}"

@@ -14,7 +14,7 @@ import numpy as np
 
 from byzmab.core.contexts.reports import EXACT, LEAST_LENGTH, MOST_DIMENSIONS, MOST_LENGTH
 from byzmab.core.contexts.shares import SHARES
-from byzmab.core.contexts.statistics import NEUTRAL, ROUNDING
+from byzmab.core.contexts.statistics import LEAST_RIDGE, MOST_RIDGE, NEUTRAL, ROUNDING
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
 
@@ -23,7 +23,6 @@ USUAL_LEAN, MOST_LEAN = 2.0, 1e6
 USUAL = {"contexts": ALIKE, "ridge": 1.0, "shares": "equal", "vetting": True}  # what needs a context, and its default
 WITHOUT = {"epoch": 1, "spread": 0.0, "drift": "none", "tally": "all"}  # what a context does not go with
 DIGEST_LETTERS = 12  # of a file of data, in settings
-LEAST_RIDGE = 1e-13
 ARRAYS = "arrays `contexts`, rows × d, each longer than 0 and up to 1, and `means`, rows × two or more arms, in [0, 1]"
 BROKEN = (OSError, KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error)  # of files that are none
 FORMS = "random:K, means, rows of d parameters, FILE.json with such rows, or FILE.npz with contexts and means"
@@ -52,25 +51,29 @@ class ContextParts(NamedTuple):
 
 def resolve_contexts(experiment: Any) -> ContextParts | None:
     """The settings of contexts, or None where there are none; BadInput where they make no sense."""
-    if experiment.context == 0:
+    d = experiment.context
+    if isinstance(d, bool) or not isinstance(d, int) or not 0 <= d <= MOST_DIMENSIONS:
+        raise BadInput(f"context {d!r} is not allowed; allowed: 0 to {MOST_DIMENSIONS} dimensions")
+    if d == 0:
         for name, usual in USUAL.items():
             if getattr(experiment, name) != usual:
                 raise BadInput(f"{name} {getattr(experiment, name)!r} needs a context; allowed without: {usual!r}")
         return None
-    if experiment.context > MOST_DIMENSIONS:
-        raise BadInput(f"context {experiment.context} is not allowed; allowed: 0 to {MOST_DIMENSIONS} dimensions")
     for name, only in WITHOUT.items():
         if getattr(experiment, name) != only:
             raise BadInput(f"{name} {getattr(experiment, name)!r} does not go with context; allowed: {only}")
     if not isinstance(experiment.byzantine, int):
         raise BadInput(f"byzantine {experiment.byzantine!r} does not go with context; allowed: a number")
-    arms, parameters, data = _resolve_arms(experiment.arms, experiment.context)
+    arms, parameters, data = _resolve_arms(experiment.arms, d)
+    lean = _lean_of(experiment.contexts)
+    if data is not None and experiment.contexts != ALIKE:
+        raise BadInput(f"contexts {experiment.contexts!r} does not go with data, whose rows they are; allowed: {ALIKE}")
     return ContextParts(
-        experiment.context,
+        d,
         arms,
         parameters,
         data,
-        _lean_of(experiment.contexts),
+        lean,
         _ridge_of(experiment.ridge),
         _shares_of(experiment.shares),
         _vetting_of(experiment.vetting),
@@ -108,8 +111,9 @@ def _lean_of(contexts: Any) -> float:
 
 def _ridge_of(ridge: Any) -> float:
     number = isinstance(ridge, (int, float)) and not isinstance(ridge, bool)
-    if not number or not LEAST_RIDGE <= ridge <= 1e12:
-        raise BadInput(f"ridge {ridge!r} is not allowed; allowed: a number above 0, from {LEAST_RIDGE:g} to 1e12")
+    if not number or not LEAST_RIDGE <= ridge <= MOST_RIDGE:
+        allowed = f"a number above 0, from {LEAST_RIDGE:g} to {MOST_RIDGE:g}"
+        raise BadInput(f"ridge {ridge!r} is not allowed; allowed: {allowed}")
     return float(ridge)
 
 

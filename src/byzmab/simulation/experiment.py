@@ -31,7 +31,7 @@ from byzmab.simulation.parts import (
 
 HEADINGS = "setting", "value"
 ALWAYS_SHOWN = "agents", "byzantine", "f", "graph", "attack", "filter", "policy", "horizon", "runs"  # in a notebook
-LEAST = {"horizon": 1, "runs": 1, "record": 1, "epoch": 1, "memory": 0, "seed": 0, "context": 0}
+LEAST = {"horizon": 1, "runs": 1, "record": 1, "epoch": 1, "memory": 0, "seed": 0}
 
 
 @dataclass(frozen=True)

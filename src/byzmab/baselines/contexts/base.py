@@ -12,8 +12,8 @@ import numpy as np
 from byzmab.baselines.base import Baseline
 from byzmab.core.compiler import compiled
 from byzmab.core.contexts.believe import Inbox, Reading, Scratch
-from byzmab.core.contexts.linear import between, dot
-from byzmab.core.contexts.statistics import NEUTRAL, inverse_of, theta_of
+from byzmab.core.contexts.linear import dot
+from byzmab.core.contexts.statistics import NEUTRAL, spread_at, theta_of
 from byzmab.core.mistakes import Contract, nothing
 from byzmab.core.report import Belief, Floats, Words
 
@@ -61,14 +61,14 @@ def combine(
     own: Floats, told: Floats, rows: Words, arm: int, x: Floats, f: int, ridge: float, params: Floats, belief: Floats
 ) -> None:
     """LinUCB: one's own ridge estimate and what it is worth at x."""
-    belief_from(theta_of(own, x.size), 1.0, own, x, belief)
+    belief_from(theta_of(own, x.size), 1.0, own, x, ridge, belief)
 
 
 @compiled
-def belief_from(theta: Floats, agents: float, own: Floats, x: Floats, belief: Floats) -> None:
+def belief_from(theta: Floats, agents: float, own: Floats, x: Floats, ridge: float, belief: Floats) -> None:
     """The estimate of θ at x, worth as much as so many agents who know as much as oneself."""
     belief[0] = NEUTRAL + dot(x, theta)
-    belief[1] = agents / between(x, inverse_of(own, x.size), x)
+    belief[1] = agents / spread_at(own, x, ridge)
 
 
 @compiled

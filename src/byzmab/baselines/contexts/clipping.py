@@ -45,7 +45,7 @@ def combine(
         variance += inverse[a * d + a]
     thetas = thetas_heard(own, told, rows, arm, d)
     radius = params[0] * SIGMA * math.sqrt(variance)
-    belief_from(clipped_mean(thetas, radius), float(thetas.shape[0]), own, x, belief)
+    belief_from(clipped_mean(thetas, radius), float(thetas.shape[0]), own, x, ridge, belief)
 
 
 @dataclass(frozen=True)

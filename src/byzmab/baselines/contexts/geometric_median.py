@@ -44,7 +44,7 @@ def combine(
 ) -> None:
     """The geometric median of all θ, worth as much as all of them."""
     thetas = thetas_heard(own, told, rows, arm, x.size)
-    belief_from(geometric_median(thetas), float(thetas.shape[0]), own, x, belief)
+    belief_from(geometric_median(thetas), float(thetas.shape[0]), own, x, ridge, belief)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def combine_all(
 ) -> None:
     """The mean θ, worth as much as all who are averaged."""
     thetas = thetas_heard(own, told, rows, arm, x.size)
-    belief_from(trimmed_mean(thetas, 0), float(thetas.shape[0]), own, x, belief)
+    belief_from(trimmed_mean(thetas, 0), float(thetas.shape[0]), own, x, ridge, belief)
 
 
 @compiled
@@ -39,7 +39,7 @@ def combine_trimmed(
 ) -> None:
     """The trimmed mean θ, worth as much as those who are left."""
     thetas = thetas_heard(own, told, rows, arm, x.size)
-    belief_from(trimmed_mean(thetas, f), float(max(1, thetas.shape[0] - 2 * f)), own, x, belief)
+    belief_from(trimmed_mean(thetas, f), float(max(1, thetas.shape[0] - 2 * f)), own, x, ridge, belief)
 
 
 @dataclass(frozen=True)

@@ -48,9 +48,9 @@ def combine(
     thetas = thetas_heard(own, told, rows, arm, x.size)
     count = thetas.shape[0]
     if count <= 2 * f:
-        belief_from(thetas[0], 1.0, own, x, belief)
+        belief_from(thetas[0], 1.0, own, x, ridge, belief)
         return
-    belief_from(trimmed_mean(mix_nearest(thetas, count - f), f), float(count - f), own, x, belief)
+    belief_from(trimmed_mean(mix_nearest(thetas, count - f), f), float(count - f), own, x, ridge, belief)
 
 
 @dataclass(frozen=True)

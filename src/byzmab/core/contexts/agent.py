@@ -29,7 +29,16 @@ from byzmab.core.contexts.reports import (
     parts_of,
     report_of,
 )
-from byzmab.core.contexts.statistics import EPSILON, NEUTRAL, RIDGE, empty_statistics, observe, row_size
+from byzmab.core.contexts.statistics import (
+    EPSILON,
+    LEAST_RIDGE,
+    MOST_RIDGE,
+    NEUTRAL,
+    RIDGE,
+    empty_statistics,
+    observe,
+    row_size,
+)
 from byzmab.core.contexts.trial import HEARD
 from byzmab.core.errors import BadInput
 from byzmab.core.filters.fates import Fate
@@ -38,7 +47,6 @@ from byzmab.core.tally import Arm, Name
 
 ALL_REWARDS = "all"
 USUAL = (3, "filter", recommended.CONTEXT_FILTER), (4, "policy", recommended.CONTEXT_POLICY)  # where, if not given
-LEAST_RIDGE, MOST_RIDGE = 1e-15, 1e6
 DERIVED = 1e-6  # how far saved θ and A⁻¹ may be from what follows from G and b, besides what rounding does
 
 

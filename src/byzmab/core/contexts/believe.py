@@ -20,7 +20,7 @@ from byzmab.core.contexts.comparing import (
     write_caps,
     write_caps_at,
 )
-from byzmab.core.contexts.linear import between, dot, solve
+from byzmab.core.contexts.linear import dot, solve
 from byzmab.core.contexts.shares import (
     EQUAL,
     PROJECTION,
@@ -29,7 +29,7 @@ from byzmab.core.contexts.shares import (
     information_shares,
     projections,
 )
-from byzmab.core.contexts.statistics import NEUTRAL, inverse_of, theta_of
+from byzmab.core.contexts.statistics import NEUTRAL, spread_at, theta_of
 from byzmab.core.contexts.trial import HEARD, LEAD, LEAST_LEAD
 from byzmab.core.draws import fold
 from byzmab.core.filters.trimmed import believe  # `specialize` puts the filter's own in its place
@@ -211,7 +211,7 @@ def believe_at(
         own_estimate = NEUTRAL + dot(x, theta_of(own[arm], d))
         scratch.trial[HEARD + arm] = own_estimate if alone else estimate
         if alone or not trusts:
-            estimate, doubt, weight = own_estimate, 0.0, 1.0 / between(x, inverse_of(own[arm], d), x)
+            estimate, doubt, weight = own_estimate, 0.0, 1.0 / spread_at(own[arm], x, reading.ridge)
         belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = estimate, weight, doubt
         sound &= weight > 0.0 and estimate + doubt < np.inf
     return sound

@@ -23,7 +23,7 @@ VARIANCE = 0.25  # the largest of rewards in [0, 1]
 @compiled_borrowing
 def information_of(row: Floats, d: int) -> float:
     """tr(G A⁻¹): in how many dimensions a report knows something, at most d."""
-    return trace_of(gram_of(row, d), inverse_of(row, d), d)
+    return max(trace_of(gram_of(row, d), inverse_of(row, d), d), 0.0)
 
 
 @compiled_borrowing
@@ -46,10 +46,11 @@ def compare(own: Floats, information: float, row: Floats, d: int, entry: int, te
         own_on_other += 2.0 * first + gram[at] * others_inverse[at]
         other_on_own += 2.0 * second + others_gram[at] * inverse[at]
         other_on_itself += 2.0 * third + others_gram[at] * others_inverse[at]
-    terms[INFORMATION, entry] = other_on_own
+    # none of these is below 0, but where rounding next to a small λ makes it so
+    terms[INFORMATION, entry] = max(other_on_own, 0.0)
     terms[DISTANCES, entry] = form(gram, theta_of(row, d), theta_of(own, d))
-    terms[SPREADS, entry] = VARIANCE * (information + own_on_other)
-    terms[EXPECTED, entry] = VARIANCE * other_on_itself
+    terms[SPREADS, entry] = VARIANCE * (information + max(own_on_other, 0.0))
+    terms[EXPECTED, entry] = VARIANCE * max(other_on_itself, 0.0)
 
 
 @compiled_borrowing
@@ -91,7 +92,7 @@ def write_caps_at(
     for entry in range(rows.size):
         others = terms[CAPS_AT, entry]
         cuts |= others > limit
-        terms[CAPS_AT, entry] = 1.0 if others <= limit else limit / others
+        terms[CAPS_AT, entry] = limit / others if others > limit else 1.0
     return cuts
 
 

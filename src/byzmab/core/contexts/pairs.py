@@ -3,13 +3,14 @@
 `shares.py` computes; here it is told, report by report, those included that are nothing at x.
 """
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from byzmab.core.contexts.shares import EQUAL, NOTHING, PROJECTION, project
-from byzmab.core.contexts.statistics import NEUTRAL
+from byzmab.core.contexts.shares import EQUAL, NOTHING, PROJECTION, joint_spread, project
+from byzmab.core.contexts.statistics import LARGEST, NEUTRAL
 from byzmab.core.report import Floats
 
 
@@ -38,8 +39,8 @@ def pairs_of(
     d = x.size
     grams, moments = _grams(told, d), told[:, 1 : 1 + d]
     own_gram = _grams(own[None], d)[0]
-    v = np.linalg.solve(ridge * np.eye(d) + own_gram + np.tensordot(weights, grams, 1), x)
-    total, base = 1.0 / float(x @ v), NEUTRAL + float(x @ centre)
+    v = _solve(own_gram + np.tensordot(weights, grams, 1), ridge, x)
+    total, base = 1.0 / float(joint_spread(x, v)), NEUTRAL + float(x @ centre)
     moved = weights * (moments @ v - (grams @ centre) @ v)  # g_j
     own_moved = float(v @ (own[1 : 1 + d] - own_gram @ centre))
     if shares == EQUAL:
@@ -59,6 +60,16 @@ def _projections(own: Floats, told: Floats, x: Floats, ridge: float, heard: NDAr
     pulls, mean = project(own, x, prior)
     both = np.array(pairs).reshape(-1, 2)
     return Pairs(max(pulls, NOTHING), mean, both[:, 0], both[:, 1])
+
+
+def _solve(matrix: Floats, ridge: float, x: Floats) -> Floats:
+    """(λI + matrix)⁻¹ x; where λ is nothing next to rounding, with the least larger one that helps."""
+    while ridge < LARGEST:
+        with suppress(np.linalg.LinAlgError):
+            factor = np.linalg.cholesky(matrix + ridge * np.eye(x.size))
+            return np.asarray(np.linalg.solve(factor.T, np.linalg.solve(factor, x)), np.float64)
+        ridge *= 10.0
+    return np.zeros(x.size)
 
 
 def _grams(rows: Floats, d: int) -> Floats:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from byzmab.core.contexts.statistics import hear, row_size, slack_of
+from byzmab.core.contexts.statistics import derive, hear, row_size, slack_of
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
 from byzmab.core.tally import Arm, checked_name
@@ -189,9 +189,21 @@ def report_of(own: Floats, d: int, arms: Sequence[Any] = ()) -> ContextReport:
 
 
 def row_of(pulls: float, moment: Floats, gram: Floats, ridge: float) -> Floats:
-    """The row of statistics for `believe_at`, θ and A⁻¹ filled in; silence where these cannot be."""
+    """The row of a report for `believe_at`, θ and A⁻¹ filled in; silence where these cannot be."""
+    row = _row_without_theta(pulls, moment, gram)
+    hear(row, len(moment), ridge)
+    return row
+
+
+def own_row_of(pulls: float, moment: Floats, gram: Floats, ridge: float) -> Floats:
+    """The same of one's own statistics, which stay as they are."""
+    row = _row_without_theta(pulls, moment, gram)
+    derive(row, len(moment), ridge)
+    return row
+
+
+def _row_without_theta(pulls: float, moment: Floats, gram: Floats) -> Floats:
     d = len(moment)
     row = np.zeros(row_size(d))
     row[0], row[1 : 1 + d], row[1 + 2 * d : 1 + 2 * d + d * d] = pulls, moment, np.ravel(gram)
-    hear(row, d, ridge)
     return row

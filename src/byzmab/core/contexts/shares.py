@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from byzmab.core.compiler import compiled_borrowing, compiled_borrowing_noinline
 from byzmab.core.contexts.linear import between, dot, factorize
-from byzmab.core.contexts.statistics import NEUTRAL, gram_of, inverse_of, moment_of, theta_of
+from byzmab.core.contexts.statistics import EPSILON, LARGEST, NEUTRAL, gram_of, moment_of, spread_at, theta_of
 from byzmab.core.report import Floats, Words
 
 EQUAL, INFORMATION, PROJECTION = range(3)
@@ -46,23 +46,51 @@ def factorize_jointly(
 ) -> bool:
     """Write the Cholesky factor of λI + G_i + Σ ω_j G_j over the reports not left out, and b_i + Σ ω_j b_j.
 
-    False if there is no such factor.
+    Where λ is nothing next to the rounding of the others, the least larger one that helps is taken; False if none does.
     """
+    shift = ridge
+    while shift < LARGEST:
+        add_jointly(own, told, rows, arm, d, shift, weights, left_out, factor, right)
+        if factorize(factor, d):
+            return True
+        shift *= 10.0
+    return False
+
+
+@compiled_borrowing_noinline
+def add_jointly(
+    own: Floats,
+    told: Floats,
+    rows: Words,
+    arm: int,
+    d: int,
+    ridge: float,
+    weights: Floats,
+    left_out: Floats,
+    matrix: Floats,
+    right: Floats,
+) -> None:
+    """Write λI + G_i + Σ ω_j G_j over the reports not left out, and b_i + Σ ω_j b_j."""
     gram, moment = gram_of(own, d), moment_of(own, d)
     for index in range(d * d):
-        factor[index] = gram[index]
+        matrix[index] = gram[index]
     for a in range(d):
-        factor[a * d + a] += ridge
+        matrix[a * d + a] += ridge
         right[a] = moment[a]
     for entry in range(rows.size):
         row, weight = told[rows[entry], arm], weights[entry]
         if row[0] > 0.0 and left_out[entry] == 0.0:
             gram, moment = gram_of(row, d), moment_of(row, d)
             for index in range(d * d):
-                factor[index] += weight * gram[index]
+                matrix[index] += weight * gram[index]
             for a in range(d):
                 right[a] += weight * moment[a]
-    return factorize(factor, d)
+
+
+@compiled_borrowing
+def joint_spread(x: Floats, v: Floats) -> float:
+    """xᵀv = 1/W, which is above 0; where it is less than its own rounding, that counts."""
+    return max(dot(x, v), EPSILON * math.sqrt(dot(x, x) * dot(v, v)))
 
 
 @compiled_borrowing
@@ -93,7 +121,7 @@ def equal_shares(
         if row[0] > 0.0 and left_out[entry] == 0.0:
             out[1, count] = share_of(row, v, centre, weights[entry])
             count += 1
-    pulls = 1.0 / (dot(x, v) * (count + 1))
+    pulls = 1.0 / (joint_spread(x, v) * (count + 1))
     for pair in range(count):
         out[0, pair], out[1, pair] = pulls, base + (count + 1) * out[1, pair]
     share = share_of(own, v, centre, 1.0) - ridge * dot(v, centre)
@@ -115,7 +143,7 @@ def information_shares(
     out: Floats,
 ) -> OwnPair:
     """n_j = W² ω_j vᵀG_j v, y_j = z₀ + xᵀθ₀ + g_j W/n_j; the ridge is a report of G = λI and b = 0."""
-    d, total, count = x.size, 1.0 / dot(x, v), 0
+    d, total, count = x.size, 1.0 / joint_spread(x, v), 0
     base = NEUTRAL + dot(x, centre)
     for entry in range(rows.size):
         row = told[rows[entry], arm]
@@ -134,7 +162,7 @@ def information_shares(
 @compiled_borrowing
 def project(row: Floats, x: Floats, prior: float) -> tuple[float, float]:
     """n = 1/s − λ/‖x‖² with s = xᵀA⁻¹x, and y = z₀ + xᵀθ/(s n), clipped to [0, 1]; no pulls where that is nothing."""
-    spread = between(x, inverse_of(row, x.size), x)
+    spread = spread_at(row, x, prior * dot(x, x))
     pulls = math.floor((1.0 / spread - prior) * PULLS_GRID + 0.5) / PULLS_GRID
     if not pulls > NOTHING:
         return 0.0, NEUTRAL

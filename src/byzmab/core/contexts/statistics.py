@@ -18,14 +18,16 @@ from byzmab.core.compiler import (
     compiled_noinline,
     compiled_view,
 )
-from byzmab.core.contexts.linear import add_outer, dot, factorize, invert, multiply
+from byzmab.core.contexts.linear import add_outer, between, dot, factorize, invert, multiply
 from byzmab.core.report import Floats
 
 NEUTRAL = 0.5  # z₀: the mean of a reward of which nothing is known
 RIDGE = 1.0  # λ where it is not given
+LEAST_RIDGE, MOST_RIDGE = 1e-15, 1e12
 ROUNDING = 1e-9  # of a sum of n numbers, as a share of n: more than rounding is no accident
 EPSILON = 2.0**-52  # of one addition; where all err to one side, as at one context, the share grows by it with n
 LARGEST = 1e100  # of what may be told: squares of larger numbers are no numbers any more
+NEGLIGIBLE = 2.0**-20  # of λ: by so much eigenvalues of what is told may be below 0, whoever else tells the same
 
 
 @compiled
@@ -56,6 +58,13 @@ def gram_of(row: Floats, d: int) -> Floats:
 def inverse_of(row: Floats, d: int) -> Floats:
     """A⁻¹ of a row, flat, a view."""
     return row[1 + 2 * d + d * d : 1 + 2 * d + 2 * d * d]
+
+
+@compiled_borrowing
+def spread_at(row: Floats, x: Floats, ridge: float) -> float:
+    """xᵀA⁻¹x. As A ≤ (λ + n) I it is ‖x‖²/(λ + n) or more; where rounding has taken that away, half of it."""
+    least: float = 0.5 * dot(x, x) / (ridge + row[0])
+    return max(between(x, inverse_of(row, x.size), x), least)
 
 
 @compiled
@@ -112,10 +121,27 @@ def is_gram(row: Floats, d: int, slack: float) -> bool:
 
 
 @compiled_noinline
+def lift_gram(row: Floats, d: int, ridge: float, slack: float) -> None:
+    """Add to G, which is positive semidefinite but for a slack, the least s · I by which it is so but for nothing.
+
+    With the n of a liar the slack is as large as one likes, and a G below 0 would take from what all others know.
+    """
+    shift, factor = NEGLIGIBLE * ridge, np.empty(d * d)
+    if slack <= shift or factorize_gram(row, d, shift, factor):
+        return
+    while shift < slack and not factorize_gram(row, d, shift, factor):
+        shift *= 10.0
+    for a in range(d):
+        gram_of(row, d)[a * d + a] += shift
+
+
+@compiled_noinline
 def hear(row: Floats, d: int, ridge: float) -> bool:
-    """The same for a report; False, and silence, where n or b is not finite, or G is no Gram matrix."""
-    if can_count(row, d) and is_gram(row, d, slack_of(row[0])) and derive(row, d, ridge):
-        return True
+    """`derive` for a report; False, and silence, where n or b is not finite, or G is no Gram matrix."""
+    if can_count(row, d) and is_gram(row, d, slack_of(row[0])):
+        lift_gram(row, d, ridge, slack_of(row[0]))
+        if derive(row, d, ridge):
+            return True
     for index in range(row.size):
         row[index] = 0.0
     return False
