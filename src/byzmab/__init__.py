@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from byzmab.search import search_attack
     from byzmab.simulation.compare import Comparison, compare
     from byzmab.simulation.experiment import Experiment
+    from byzmab.simulation.files import read_experiment
     from byzmab.simulation.offline import inverse_propensity, replay_policy
     from byzmab.simulation.result import Result
     from byzmab.simulation.run import simulate
@@ -65,6 +66,7 @@ _HOMES = {
     "compiled": "core.compiler",
     "inverse_propensity": "simulation.offline",
     "open_sweep": "sweep.data",
+    "read_experiment": "simulation.files",
     "replay_policy": "simulation.offline",
     "run_sweep": "sweep.run",
     "search_attack": "search",
@@ -101,6 +103,7 @@ __all__ = [
     "compiled",
     "inverse_propensity",
     "open_sweep",
+    "read_experiment",
     "replay_policy",
     "run_sweep",
     "search_attack",

@@ -1,9 +1,8 @@
 """An experiment: every setting of a simulation, checked and with its names resolved."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,13 +108,6 @@ class Experiment:
             "all other settings", table("as they are", HEADINGS, second)
         )
 
-    @classmethod
-    def read(cls, path: str | Path, changes: Mapping[str, Any] | None = None) -> "Experiment":
-        """Read an experiment file; `changes` win over what it says. How it wants to be run is left out."""
-        from byzmab.simulation.files import read_experiment
-
-        return read_experiment(path, changes)
-
     @property
     def parts(self) -> Parts:
         """The experiment with names resolved and defaults filled in."""
@@ -153,7 +145,7 @@ class Experiment:
 def check_experiment(given: Any) -> None:
     """Raise BadInput for what is no experiment, as the name of a file."""
     if not isinstance(given, Experiment):
-        allowed = "an Experiment; Experiment.read(path) reads one from a file"
+        allowed = "an Experiment; read_experiment(path) reads one from a file"
         raise BadInput(f"experiment {given!r} is not allowed; allowed: {allowed}")
 
 
