@@ -19,6 +19,14 @@ def remembers_others(experiment: Experiment) -> bool:
     return experiment.memory > 0 and (experiment.subset is not None or experiment.time_varying)
 
 
+def may_hear(experiment: Experiment) -> Floats:
+    """How many others each agent may hear in some round or other."""
+    parts = experiment.parts
+    if is_redrawn(experiment):
+        return np.full(parts.agents, parts.agents - 1.0)
+    return np.asarray(parts.placed.degrees(parts.agents, parts.byzantine))
+
+
 def expected_heard(experiment: Experiment) -> Floats:
     """How many neighbours' reports each agent has at once, to be expected or exact; remembered ones included."""
     parts = experiment.parts
@@ -26,7 +34,7 @@ def expected_heard(experiment: Experiment) -> Floats:
     heard = degrees if experiment.subset is None else degrees.clip(max=experiment.subset)
     if remembers_others(experiment):
         # of whom one may hear, each is heard in a round with equal chance, and remembered for some
-        others = np.full_like(degrees, parts.agents - 1) if is_redrawn(experiment) else degrees
+        others = may_hear(experiment)
         heard = others * (1.0 - (1.0 - heard / np.maximum(others, 1.0)) ** (experiment.memory + 1))
     return np.asarray(heard)
 
@@ -36,11 +44,7 @@ def f_of_all(experiment: Experiment) -> Integers:
 
     What those allow whom it hears in one round may be less than the liars among them.
     """
-    parts = experiment.parts
-    others = np.full(parts.agents, parts.agents - 1)
-    if not is_redrawn(experiment):
-        others = parts.placed.degrees(parts.agents, parts.byzantine).astype(np.int64)
-    return np.array([f_for(parts.f, int(count)) for count in others])
+    return np.array([f_for(experiment.parts.f, int(count)) for count in may_hear(experiment)])
 
 
 def hears_enough(experiment: Experiment) -> bool:

@@ -77,9 +77,10 @@ def write_caps_at(
     u: Floats,  # d numbers, to work with
     work: Floats,  # as many as reports, to work with
 ) -> bool:
-    """The same at x alone, with uᵀG_j u in the place of T_j, u = A_i⁻¹x, and 1 of 2; return whether any is below 1.
+    """The same at x alone: with u = A_i⁻¹x and U_j = uᵀG_j u, min(1, max(U_i, M) / U_j), M the (f+1)-th largest U_j.
 
-    Who claims to have seen nothing but x is within ρ, and would still count for many at x. Of those not left out.
+    Of the reports not left out; return whether any is below 1. Who claims to have seen nothing but x is within ρ, and
+    would still count for many at x.
     """
     d, heard = x.size, 0
     multiply(inverse_of(own, d), x, u)
