@@ -3,13 +3,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-# of the tests: as many as cores; with more, networks of nodes wait too long for each other
+# of the tests: as many as cores; where they start processes and browsers one more, as they wait for these a third of the time
 WORKERS ?= 2
+test test-random: WORKERS = 3
 
 # Python keeps what it made of a source file, also where the environment says no: tests start many processes
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run reproduce test test-long quick boundscheck soak lowest pythons dist check bench docs clean chromium
+.PHONY: run reproduce test test-random test-long quick boundscheck soak lowest newest pythons dist check bench docs clean chromium
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml constraints.txt
@@ -26,6 +27,11 @@ reproduce: $(READY)
 
 test: $(READY) chromium
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
+
+# all tests, with modules and the tests of each in a random order; ORDER=SEED, as an earlier run has shown it, repeats one
+ORDER ?= $(shell date +%s)
+test-random: $(READY) chromium
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal --random-order --random-order-seed=$(ORDER)
 
 # all tests that start no process and no browser, one case in eight of those with many
 quick: $(READY)
@@ -55,6 +61,13 @@ lowest: $(READY)
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/lowest.txt \
 		--editable '.[dask,node,search,study]' hypothesis pytest pytest-timeout pytest-xdist schemathesis
 	.venv-lowest/bin/python -m pytest --quick --sample --numprocesses $(WORKERS) --dist worksteal
+
+# the newest dependencies that pyproject.toml allows, whatever constraints.txt says
+newest:
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager \
+		--editable '.[dask,node,search,study]' hypothesis pytest pytest-timeout pytest-xdist schemathesis
+	.venv-newest/bin/python -m pytest --quick --sample --numprocesses $(WORKERS) --dist worksteal
 
 # the quick tests on every Python we support that is on this machine, in the path or with pyenv, each in an environment of its own
 PYTHONS ?= 3.11 3.12 3.13 3.14

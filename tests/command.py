@@ -9,12 +9,14 @@ import multiprocessing
 import os
 import pty
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
 import termios
 from pathlib import Path
 
+from byzmab.core.compiler import CACHE
 from byzmab.testbed import node_process
 
 BYZMAB = [sys.executable, "-m", "byzmab.cli.main"]
@@ -113,6 +115,15 @@ def _run(arguments, cwd, environment, out, err):
         main()
     finally:
         atexit._run_exitfuncs()  # multiprocessing leaves them out
+
+
+def copy_machine_code(directory, *left_out):
+    """Copy what was compiled so far to a directory for BYZMAB_CACHE_DIR, without the files of some patterns.
+
+    Other workers go on compiling: files that numba has not finished yet may be gone before they are copied.
+    """
+    ignore = shutil.ignore_patterns("*.tmp.*", *left_out)
+    shutil.copytree(CACHE, directory / "machine-code" / CACHE.name, ignore=ignore)
 
 
 def byzmab(*arguments, cwd=None, code=0):

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -125,13 +126,16 @@ def chromium(request):
     with sync_playwright() as playwright:
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=chromium, args=[*quiet, *sandbox])
+        # Nothing moves by itself: a test would see a colour or a place half-way.
+        browser.new_page = partial(browser.new_page, reduced_motion="reduce")
         yield browser
         browser.close()
 
 
 @pytest.fixture
 def browser(chromium):
-    """The same for one test: pages share nothing with those of other tests, and are closed in the end."""
+    """The same for one test: pages share nothing with those of other tests, and those it opens are closed in the end."""
+    before = {*chromium.contexts}
     yield chromium
-    for context in chromium.contexts:
+    for context in {*chromium.contexts} - before:
         context.close()

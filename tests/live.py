@@ -5,14 +5,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
-from contextlib import suppress
-from itertools import count
 from pathlib import Path
 
 from command import Forked
+from waiting import LONG, until
 
 from byzmab.node.clock import Clock
 from byzmab.node.config import Config, Http, Links, Neighbour, write_config
@@ -25,8 +23,7 @@ from byzmab.node.wire import SignedReport, seal
 LIMIT = 1_000_000  # bytes of a request
 ARMS = ("a", "b", "c", "d")
 NETWORK = "test"
-PORTS = 2_000  # of each worker, all below those that the system gives to connections
-ports = count(os.getpid() % PORTS)
+HELD = []  # a socket for each port that a test was given
 
 
 class Time:
@@ -99,12 +96,16 @@ def learn(host, rounds, reward=lambda arm: 0.5):
 
 
 def free_port():
-    """A port on which nobody listens; workers of the tests take theirs from different ranges, and none twice."""
-    first = 10_000 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 10 * PORTS
-    while True:
-        port = first + next(ports) % PORTS
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
+    """A port that belongs to this process until it ends: a node may listen there, now or later, and nobody else gets it.
+
+    A socket is bound to it and does not listen. With SO_REUSEADDR on both sides Linux lets one other socket listen there, but
+    gives the port to nobody who asks for any free one: no other worker, no other checkout and no outgoing connection.
+    """
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind(("127.0.0.1", 0))
+    HELD.append(holder)
+    return holder.getsockname()[1]
 
 
 class Process:
@@ -144,18 +145,19 @@ class Process:
         with self.log.open("ab") as log:
             self.popen = subprocess.Popen(self.command, stderr=log, stdout=log)
 
-    def start(self, wait=60):
+    def start(self):
         self.spawn()
-        deadline = time.monotonic() + wait
-        while not self.ready():
+
+        def started():
             assert self.popen.poll() is None, self.log.read_text()
-            assert time.monotonic() < deadline, self.log.read_text()
-            time.sleep(0.02)
+            return self.ready()
+
+        until(started)
         return self
 
     def ready(self):
         try:
-            with urllib.request.urlopen(f"{self.url}/readyz", timeout=2) as answer:
+            with urllib.request.urlopen(f"{self.url}/readyz", timeout=20) as answer:
                 return answer.status == 200
         except (OSError, urllib.error.URLError):
             return False
@@ -171,4 +173,4 @@ class Process:
         """End it as systemd would; its exit code."""
         if self.popen.poll() is None:
             self.signal(signal.SIGTERM)
-        return self.popen.wait(timeout=15)
+        return self.popen.wait(timeout=LONG)

@@ -242,8 +242,8 @@ def guarded_proven(n, x, reports, f, kappa, t):
 
 
 def liars_among(f, neighbours):
-    """f, or with auto the most of so many neighbours for whom 3f + 1 ≤ a."""
-    return max(g for g in range(neighbours + 1) if g == 0 or 3 * g + 1 <= neighbours) if f == "auto" else f
+    """f, or with auto the most of so many neighbours for whom 3f + 1 ≤ a, but at least 1."""
+    return max(g for g in range(neighbours + 2) if g <= 1 or 3 * g + 1 <= neighbours) if f == "auto" else f
 
 
 def solo(n, x, reports, f, kappa, t):
@@ -260,7 +260,8 @@ FILTERS = {  # one with step A is in HAVE_STEP_A, too, as some attacks look at t
     "guarded:proven=1": guarded_proven,
     "solo": solo,
 }
-COUNT_SILENCE = {"guarded", "guarded:proven=1"}  # against f, where neighbours are always the same
+COUNT_SILENCE = {"guarded", "guarded:proven=1"}  # against f, where links are reliable and neighbours always the same
+IGNORE_F = {"mean", "median", "solo"}
 HAVE_STEP_A = {"trimmed", "mean", "median"}
 
 
@@ -272,24 +273,32 @@ def argmax(index, rng):
     return tied[0] if len(tied) == 1 else tied[rng.below(len(tied))]
 
 
-def choose(policy, beliefs, t, rng):
-    log_t = math.log(max(t, 1))
-    if policy == "ucb":
-        return argmax([z + math.sqrt(2 * log_t / w) + d for z, w, d in beliefs], rng)
-    if policy == "tuned":
-        return argmax([z + math.sqrt(log_t / (4 * w)) + d for z, w, d in beliefs], rng)
+def bound(policy, z, w, log_t, total, rng):
+    """The policy's bound on an arm, or its sample, without doubt."""
+    if policy in ("ucb", "tuned"):
+        return z + math.sqrt((2 if policy == "ucb" else 0.25) * log_t / w)
+    if policy == "thompson":
+        return rng.beta(1 + w * z, 1 + w * (1 - z))
+    if policy == "thompson-normal":
+        return z + math.sqrt(0.25 / w) * rng.normal()
+    if policy == "moss":
+        return z + math.sqrt(math.log(1 + total / w) / (4 * w))
+    assert policy == "kl-ucb"
+    return largest_mean(z, w, log_t)
+
+
+def choose(policy, beliefs, own, t, rng):
+    """An arm from (z, w, d) and the agent's own (x̄, n) of every arm."""
     if policy == "greedy":
         return argmax([z for z, _, _ in beliefs], rng)
-    if policy == "thompson":
-        return argmax([rng.beta(1 + w * z, 1 + w * (1 - z)) + d for z, w, d in beliefs], rng)
-    if policy == "thompson-normal":
-        return argmax([z + math.sqrt(0.25 / w) * rng.normal() + d for z, w, d in beliefs], rng)
-    if policy == "moss":
-        total = sum(w for _, w, _ in beliefs)
-        return argmax([z + math.sqrt(math.log(1 + total / w) / (4 * w)) + d for z, w, d in beliefs], rng)
-    if policy == "kl-ucb":
-        return argmax([largest_mean(z, w, log_t) + d for z, w, d in beliefs], rng)
-    assert policy == "softmax"
+    if policy != "softmax":
+        log_t, index = math.log(max(t, 1)), []
+        total, own_total = sum(w for _, w, _ in beliefs), sum(n for _, n in own)
+        for (z, w, d), (x, n) in zip(beliefs, own, strict=True):
+            again = Stream(rng.state)  # a sample from own data is made of the same random numbers
+            i, u = bound(policy, z, w, log_t, total, rng), bound(policy, x, n, log_t, own_total, again)
+            index.append(i + min(d, max(0.0, u - i)))
+        return argmax(index, rng)
     left, places = list(range(len(beliefs))), []
     while left and len(places) < 3:
         best = max(beliefs[k][0] for k in left)
@@ -418,7 +427,7 @@ class Liars:
         assert self.name == "adaptive", f"attack {self.name!r} is not transcribed: add it to Liars.on_arm"
         if not A:
             return n[i][k] + 1, x[liar][k]
-        place = min(max(liars_among(self.f, self.heard[i]), 1), len(A) - 1)
+        place = min(max(liars_among(self.f, self.may_hear[i]), 1), len(A) - 1)
         return n[i][k] + 1, A[place] if k == self.best else A[-1 - place]
 
     def consistent(self, i, k):
@@ -636,7 +645,9 @@ def play(experiment, run):
     keys = {purpose: key_of(experiment, run, purpose) for purpose in (REWARD, POLICY, GRAPH, SUBSET)}
     assert experiment.filter in FILTERS, f"filter {experiment.filter!r} is not transcribed: add it to FILTERS"
     believe = FILTERS[experiment.filter]
-    expected = not (experiment.time_varying and parts.graph.random) and experiment.subset is None
+    redrawn = experiment.time_varying and parts.graph.random
+    expected = experiment.reliable_links and not redrawn and experiment.subset is None
+    known = [[] for _ in range(N)]  # the neighbours, drawn last
 
     def pull(i, k, number, t):
         luck = fold(fold(fold(keys[REWARD], order[i]), k), number)
@@ -672,14 +683,17 @@ def play(experiment, run):
                     keys,
                     [means[t + 1][number] for number in order],
                     expected,
+                    known,
                 )
                 told_so_far = [before + now for before, now in zip(told_so_far, counts, strict=True)]
             arms = []
             for i in range(N):
-                beliefs, expelled = [], sum(tracks.get((i, j), ()) is None for j in remembered[i])
-                liars_of_i = max(0, liars_among(f, len(remembered[i])) - expelled)
+                beliefs, expelled = [], sum(tracks.get((i, j), ()) is None for j in range(B))
+                may_hear = N - 1 if redrawn else len(known[i])
+                liars_of_i = max(0, liars_among(f, may_hear) - expelled)
+                few = f == "auto" and experiment.filter not in IGNORE_F and (may_hear - 1) // 3 < max(1, expelled)
                 for k in range(M):
-                    reports = [report[k] for _, report in remembered[i].values()]
+                    reports = [] if few else [report[k] for _, report in remembered[i].values()]
                     silent = (
                         sum(nj <= 0 for nj, _ in reports) - expelled
                         if experiment.filter in COUNT_SILENCE and expected
@@ -695,7 +709,8 @@ def play(experiment, run):
                             int(clock),
                         )
                     )
-                arms.append(choose(experiment.policy, beliefs, clock, Stream(fold(fold(keys[POLICY], order[i]), t))))
+                own, rng = list(zip(x[i], n[i], strict=True)), Stream(fold(fold(keys[POLICY], order[i]), t))
+                arms.append(choose(experiment.policy, beliefs, own, clock, rng))
         for i in range(N):
             seen[i].append((arms[i], pull(i, arms[i], sum(k == arms[i] for k, _ in seen[i]), t + 1)))
         choices.append(list(arms))
@@ -745,19 +760,23 @@ def listens(experiment):
     redrawn = experiment.time_varying and parts.graph.random
     if experiment.filter == "solo":
         return False
-    if not str(experiment.filter).startswith("guarded") or experiment.memory or parts.f <= 0:
+    if not str(experiment.filter).startswith("guarded"):
         return True
     if not redrawn and not experiment.subset:
         return True
     for degree in parts.placed.degrees(parts.agents, parts.byzantine)[parts.byzantine :]:
         heard = min(degree, experiment.subset or degree)
-        deviation = math.sqrt(heard * (1 - heard / (parts.agents - 1))) if redrawn else 0
-        if heard - 2 * deviation <= 3 * parts.f:
+        others = parts.agents - 1 if redrawn else degree
+        f = liars_among(experiment.settings()["f"], int(others))
+        if experiment.memory:
+            heard = others * (1 - (1 - heard / max(others, 1)) ** (experiment.memory + 1))
+        deviation = math.sqrt(heard * (1 - heard / max(others, 1))) if redrawn or experiment.memory else 0
+        if heard - 2 * deviation <= 3 * max(f, 1):
             return False
     return True
 
 
-def hear(experiment, run, t, sent, world, remembered, kept, tracks, liars, kappas, keys, mu, expected):
+def hear(experiment, run, t, sent, world, remembered, kept, tracks, liars, kappas, keys, mu, expected, known):
     """Everybody hears, in round t, what its neighbours sent at time `sent`; return messages and arms told in them."""
     n, x, n_before = world
     N, B, order = experiment.parts.agents, number_of_liars(experiment), order_of(experiment)
@@ -767,6 +786,7 @@ def hear(experiment, run, t, sent, world, remembered, kept, tracks, liars, kappa
         order = list(range(N))
     tellers = [neighbours(experiment.graph, order[i], N, B, Stream(fold(graph_key, i))) for i in range(N)]
     tellers = [sorted(order.index(j) for j in heard) for heard in tellers]
+    known[:] = tellers
     if experiment.subset:
         subset_key = fold(keys[SUBSET], sent)
         tellers = [
@@ -791,6 +811,8 @@ def hear(experiment, run, t, sent, world, remembered, kept, tracks, liars, kappa
             if j >= B:
                 tell(i, j, list(zip(n[j], x[j], strict=True)))
     inbox = [{j: report for j, (_, report) in remembered[i].items()} for i in range(N)]
+    redrawn = experiment.time_varying and experiment.parts.graph.random
+    liars.may_hear = [N - 1 if redrawn else len(known[i]) for i in range(N)]
     liars.see(sent, n, x, n_before, tellers, inbox, kappas, mu)
     for i in range(N):
         for j in tellers[i]:

@@ -13,6 +13,7 @@ from naive import (
     COUNT_SILENCE,
     FILTERS,
     GRAPH,
+    IGNORE_F,
     POLICY,
     REWARD,
     SUBSET,
@@ -22,6 +23,7 @@ from naive import (
     hear,
     key_of,
     liars_among,
+    listens,
     reward,
     unit,
 )
@@ -382,7 +384,9 @@ def play(experiment, run):
     if lean and d > 1:
         leans = [lean * row for row in directions(key_of(experiment, run, LEANS), N, d - 1)]
     keys = {purpose: key_of(experiment, run, purpose) for purpose in (REWARD, POLICY, GRAPH, SUBSET)}
-    expected = not (experiment.time_varying and parts.graph.random) and experiment.subset is None
+    redrawn = experiment.time_varying and parts.graph.random
+    expected = experiment.reliable_links and not redrawn and experiment.subset is None
+    known = [[] for _ in range(N)]
     n = [[0] * K for _ in range(N)]
     G = [[np.zeros((d, d)) for _ in range(K)] for _ in range(N)]
     b = [[np.zeros(d) for _ in range(K)] for _ in range(N)]
@@ -401,7 +405,7 @@ def play(experiment, run):
         for i in range(N):
             pull(i, k, context(experiment, run, i, k, leans[i]))
     liars, remembered, kept, past = ContextLiars(experiment, run, thetas), [{} for _ in range(N)], {}, []
-    hears = experiment.filter != "solo" and experiment.algorithm != "lin-ucb"
+    hears = listens(experiment) if experiment.algorithm == "resilient" else experiment.algorithm != "lin-ucb"
     choices, counts, regret, leads = [], [0, 0], [0.0] * N, [0.0] * N
     for t in range(experiment.horizon):
         told = [[(tuple(map(tuple, G[i][k].tolist())), tuple(b[i][k].tolist())) for k in range(K)] for i in range(N)]
@@ -411,7 +415,7 @@ def play(experiment, run):
         if sent >= 0 and hears:
             liars.look(now, [seen[i] / sum(n[i]) for i in range(N)])
             told_now = hear(
-                experiment, run, t, sent, past[sent], remembered, kept, {}, liars, kappas, keys, None, False
+                experiment, run, t, sent, past[sent], remembered, kept, {}, liars, kappas, keys, None, False, known
             )
             counts = [before + more for before, more in zip(counts, told_now, strict=True)]
         arms, forecasts = [], []
@@ -421,7 +425,10 @@ def play(experiment, run):
                 j: [Arm(nj, told_by_j, ridge, d) for nj, told_by_j in report]
                 for j, (_, report) in remembered[i].items()
             }
-            liars_of_i = liars_among(f, len(heard))
+            may_hear = N - 1 if redrawn else len(known[i])
+            liars_of_i = liars_among(f, may_hear)
+            if f == "auto" and may_hear < 4 and experiment.filter not in IGNORE_F:
+                heard = {}
             if experiment.algorithm == "resilient":
                 told_to_i = belief(experiment, own, heard, now[i], liars_of_i, kappas[i], t, expected)
                 by_itself = alone(own, now[i])
@@ -430,7 +437,8 @@ def play(experiment, run):
             else:
                 beliefs = combined(experiment.algorithm, own, heard, now[i], liars_of_i)
                 forecasts.append((beliefs, beliefs))
-            arms.append(choose(experiment.policy, beliefs, t, Stream(fold(fold(keys[POLICY], i), t))))
+            own_data = [(z, w) for z, w, _ in alone(own, now[i])]
+            arms.append(choose(experiment.policy, beliefs, own_data, t, Stream(fold(fold(keys[POLICY], i), t))))
         for i in range(N):
             values = [now[i] @ theta for theta in thetas]
             regret[i] += max(values) - values[arms[i]]

@@ -30,6 +30,15 @@ def open_page(browser, target, width, selector, charts=True, **context):
     return page
 
 
+def turn(page, scheme):
+    """Turn a page that is open light or dark, and wait until it has drawn its charts anew."""
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.js-plotly-plot')].every((box) => box.layout.paper_bgcolor"
+        " === getComputedStyle(document.documentElement).getPropertyValue('--card').trim())"
+    )
+
+
 def addresses_of(process):
     """The overview of a network that `byzmab network` starts, and its nodes by number, from what it prints."""
     nodes = {}

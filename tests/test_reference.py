@@ -28,6 +28,7 @@ PAGES = {  # where each kind of plug-in is told of, in docs/concepts/
 }
 WRITE = "BYZMAB_WRITE_DOCS" in os.environ
 SIMULATE = "byzmab simulate"
+REPEATED = {("--out",), ("--overwrite",), ("--json",), ("--workers",)}  # in every table
 
 
 def commands(command=None, name="byzmab"):
@@ -69,7 +70,7 @@ def table(words):
     if experiment:
         rows.insert(0, "The flags of [simulate](#byzmab-simulate), and:\n")
     for opts, option in flags(command).items():
-        if experiment and opts in flags(COMMANDS[SIMULATE]) and opts not in {("--out",), ("--json",), ("--workers",)}:
+        if experiment and opts in flags(COMMANDS[SIMULATE]) and opts not in REPEATED:
             continue
         shown = ", ".join(f"`{flag}`" for flag in (*opts, *option.secondary_opts))
         meaning = option.help.replace("|", "\\|")

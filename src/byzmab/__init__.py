@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from byzmab.core.errors import BadInput
     from byzmab.core.filters import Filter
     from byzmab.core.policies import Policy
+    from byzmab.core.policies.base import with_doubt
     from byzmab.core.report import Belief, Heard, Report
     from byzmab.core.tally import Tally
     from byzmab.drifts import Drift
@@ -71,6 +72,7 @@ _HOMES = {
     "run_sweep": "sweep.run",
     "search_attack": "search",
     "simulate": "simulation.run",
+    "with_doubt": "core.policies.base",
 }
 
 __all__ = [
@@ -108,6 +110,7 @@ __all__ = [
     "run_sweep",
     "search_attack",
     "simulate",
+    "with_doubt",
 ]
 
 

@@ -211,12 +211,18 @@ def check_policy(policy: Policy) -> None:
     choose, params = type(policy).choose, np.array(policy.params, np.float64)
     for _ in range(TRIALS):
         arms, time = int(rng.integers(2, 9)), int(rng.integers(0, 10_000))
-        belief = Belief(rng.random(arms), rng.uniform(1, 1000, arms), rng.random(arms) * 0.1)
+        own = rng.random(arms), rng.uniform(1, 1000, arms)
+        belief = Belief(rng.random(arms), rng.uniform(1, 1000, arms), rng.random(arms) * 0.1, *own)
         state = rng.integers(0, 2**63, 1).astype(np.uint64)
         first, second = (choose(belief, time, params, state.copy()) for _ in range(2))
         assert 0 <= first < arms, f"it chose arm {first} of {arms}"
         assert first == second, "it chose differently on the same draws"
-    alike = Belief(np.full(3, 0.5), np.full(3, 10.0), np.zeros(3))
+        alone, doubted = (Belief(*own, doubts, *own) for doubts in (np.zeros(arms), belief.doubts))
+        first, second = (choose(each, time, params, state.copy()) for each in (alone, doubted))
+        assert first == second, (
+            "a doubt raised an index above the bound from own data; add doubts by `byzmab.with_doubt`"
+        )
+    alike = Belief(np.full(3, 0.5), np.full(3, 10.0), np.zeros(3), np.full(3, 0.5), np.full(3, 10.0))
     chosen = {choose(alike, 100, params, rng.integers(0, 2**63, 1).astype(np.uint64)) for _ in range(TRIALS)}
     assert chosen == {0, 1, 2}, f"of three arms that are alike it chose only {sorted(chosen)}"
     _check_in_use(SMALL.but(policy=policy))

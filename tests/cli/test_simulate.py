@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from command import BYZMAB, Forked, Terminal, byzmab
+from waiting import LONG
 
 from byzmab import Result, __version__
 
@@ -72,7 +73,9 @@ def test_a_result_killed_while_it_is_written_leaves_the_old_one_whole(tmp_path):
     byzmab("simulate", *SMALL, "--out", tmp_path)
     before = (tmp_path / "result.nc").read_bytes()
     code = "import os, sys; from byzmab.simulation.result import Result\nResult.save = lambda self, path: (open(path, 'w').write('half'), os._exit(9))\nsys.argv = ['byzmab', *sys.argv[1:]]\nfrom byzmab.cli.main import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, "simulate", *SMALL, "--seed", "5", "--out", str(tmp_path)])
+    done = subprocess.run(
+        [sys.executable, "-c", code, "simulate", *SMALL, "--seed", "5", "--overwrite", "--out", str(tmp_path)]
+    )
     assert done.returncode == 9
     assert (tmp_path / "result.nc").read_bytes() == before
 
@@ -111,6 +114,7 @@ def test_out_leaves_what_reproduces_the_result(tmp_path):
     first = byzmab("simulate", *flags, "--out", "here/there", "--json", cwd=tmp_path)
     out = tmp_path / "here/there"
     assert sorted(path.name for path in out.iterdir()) == [
+        ".byzmab.json",
         "experiment.toml",
         "graph.json",
         "regret.pdf",
@@ -308,14 +312,14 @@ main.main()
 """
 
 
-@pytest.mark.parametrize("end", ["time.sleep(30)", "raise RuntimeError('no compiled object yet')"])
+@pytest.mark.parametrize("end", ["time.sleep(3600)", "raise RuntimeError('no compiled object yet')"])
 def test_control_c_is_not_lost_while_a_library_calls_back(end):
     """numba compiles so: an exception does not leave what it calls, and what it made is missing afterwards."""
     program = [sys.executable, "-c", LOST_IN_A_LIBRARY.replace("END", end)]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=25)
+    done = subprocess.run(program, capture_output=True, text=True, timeout=LONG)
     assert (done.returncode, done.stderr) == (130, "stopped\n")
 
 
 def test_what_control_c_catches_half_made_does_not_complain():
-    done = subprocess.run([sys.executable, "-c", CAUGHT_HALF_MADE], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", CAUGHT_HALF_MADE], capture_output=True, text=True, timeout=LONG)
     assert (done.returncode, done.stderr) == (130, "stopped\n")

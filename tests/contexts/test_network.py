@@ -1,6 +1,7 @@
 """A testbed with contexts: the simulator's contexts, rewards and lies over the wire, shadows, and what is refused."""
 
 import json
+import signal
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -10,8 +11,10 @@ import numpy as np
 import pytest
 from command import byzmab
 from live import config_of, host_of, neighbour_of
+from pages import addresses_of
+from waiting import LONG, until
 
-from byzmab import BadInput, Experiment
+from byzmab import BadInput, Client, Experiment
 from byzmab.attacks import CONTEXT_ATTACKS
 from byzmab.core.contexts.reports import ContextReport, parts_of
 from byzmab.core.draws import fold
@@ -291,14 +294,23 @@ def test_bad_settings_are_said_in_one_sentence(tmp_path, arguments, said):
     assert not (tmp_path / "net").exists()
 
 
+def has_learned(address):
+    """Whether a node has decided 50 times, and accepted a report of each neighbour."""
+    with Client(address, timeout=LONG) as client:
+        return client.state().decisions > 50 and all(peer.accepted for peer in client.peers())
+
+
 def test_the_command_plays_with_contexts_over_sockets(tmp_path):
     command = [sys.executable, "-m", "byzmab.cli.main", "network", "--context", "3", "--arms", "random:3"]
-    sizes = ["--agents", "4", "--byzantine", "1", "--f", "1", "--traffic", "20", "--duration", "12"]
-    done = subprocess.run(
-        [*command, *sizes, "--data", str(tmp_path / "net"), "--json"], capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    summary = json.loads(done.stdout)
+    sizes = ["--agents", "4", "--byzantine", "1", "--f", "1", "--traffic", "20"]
+    arguments = [*command, *sizes, "--data", str(tmp_path / "net"), "--json"]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        _, nodes = addresses_of(process)
+        until(lambda: all(map(has_learned, nodes.values())))
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=LONG)
+    assert process.returncode == 0, said
+    summary = json.loads(out)
     assert (summary["context"], summary["attack"]) == (3, "flip")
     for row in summary["agents"]:
         assert row["decisions"] > 30 and row["failures"] == 0 and row["refusals"] == {}

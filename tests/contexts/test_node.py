@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 from live import NETWORK, Process, Time, config_of, host_of, key_of, neighbour_of, report, say
+from waiting import LONG
 
 from byzmab import Agent, BadInput, Client, NodeError
 from byzmab.core.contexts.reports import ContextReport
@@ -490,7 +491,7 @@ def test_a_node_that_reports_growth_is_quiet_while_counts_grow_little(tmp_path):
 def test_the_application_asks_at_contexts_over_http(tmp_path):
     settings = {"arms": ARMS, "context": 2, "filter": "pooled", "policy": "tuned", "catch_up": 0.0}
     node = Process(1, tmp_path, **settings).start()
-    with Client(node.url, retries=0) as client:
+    with Client(node.url, timeout=LONG, retries=0) as client:
         assert {arm.estimate for arm in client.arms().arms} == {0.5}, "nothing is believed before the first context"
         decision = client.select("first", context=np.array([0.6, 0.8]))
         assert set(decision.estimates) == set(ARMS)

@@ -1,15 +1,15 @@
 """The cache of machine code: what it keeps, what it removes, and that it says when it compiles."""
 
 import os
-import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
-from command import byzmab
+from command import byzmab, copy_machine_code
 
 from byzmab.core import compiler
 from byzmab.simulation import warm_up
@@ -56,9 +56,48 @@ class Own(Attack):
 
 
 def test_a_run_says_that_it_compiles_and_one_whose_code_is_kept_does_not(tmp_path):
-    (tmp_path / "own.py").write_text(OWN)
-    ended = [byzmab(*SMALL, "--attack", attack, cwd=tmp_path) for attack in ("constant", "constant", "own.py:Own")]
-    assert ["compiling" in run.stderr for run in ended[1:]] == [False, True]
+    """A plug-in of one's own is compiled once, and again when a number that it reads was edited."""
+    mark = f"MARK = {time.time_ns()}.0\n"  # never compiled before
+    (tmp_path / "own.py").write_text(mark + OWN.replace("1.0", "1.0 / MARK"))
+    attacks = ["constant", "constant", "own.py:Own", "own.py:Own"]
+    ended = [byzmab(*SMALL, "--attack", attack, cwd=tmp_path) for attack in attacks]
+    assert ["compiling" in run.stderr for run in ended[1:]] == [False, True, False]
+    (tmp_path / "own.py").write_text(mark.replace(".0", ".5") + OWN.replace("1.0", "1.0 / MARK"))
+    assert "compiling" in byzmab(*SMALL, "--attack", "own.py:Own", cwd=tmp_path).stderr
+
+
+def test_the_key_of_the_cache_covers_every_module_with_compiled_functions():
+    """An edited page or command recompiles nothing; an edited compiled function recompiles everything."""
+    decorators = ("@compiled", "specialize(")
+    holders = [path for path in compiler.PACKAGE.rglob("*.py") if any(word in path.read_text() for word in decorators)]
+    covered = tuple(str(compiler.PACKAGE / place) for place in compiler.COMPILED)
+    assert len(holders) > 50
+    assert [str(path) for path in holders if not str(path).startswith(covered)] == []
+
+
+PLAIN = """
+import numba
+from byzmab import Experiment
+from byzmab.core import compiler
+from byzmab.simulation.single_run import Run
+import naive
+
+assert compiler.PLAIN and "_nrt" not in compiler.BORROWING
+for filter, attack in (("trimmed", "constant"), ("guarded", "alie:careful=1")):
+    experiment = Experiment(filter=filter, attack=attack, agents=7, byzantine=2, horizon=40, runs=1)
+    played, choices = Run(experiment, 0), []
+    for time in range(experiment.horizon):
+        played.advance(time + 1)
+        choices.append(played.state["choices"].tolist())
+    assert choices == naive.play(experiment, 0)[0], filter
+"""
+
+
+def test_with_public_njit_alone_the_choices_are_those_of_the_transcription():
+    """BYZMAB_PLAIN_NUMBA=1 is the way out if a new numba breaks what core/inlining.py leans on."""
+    around = {**os.environ, "BYZMAB_PLAIN_NUMBA": "1", "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", PLAIN], env=around, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @compiler.compiled
@@ -173,8 +212,7 @@ print(*names)
 def test_a_loop_for_another_part_is_compiled_without_compiling_again_what_is_put_into_it(tmp_path, monkeypatch):
     """With machine code of its own: that of other tests, without this attack's loop."""
     warm_up.compile_for({"attack": "smart"})
-    left_out = shutil.ignore_patterns("*smart*")
-    shutil.copytree(compiler.CACHE, tmp_path / "machine-code" / compiler.CACHE.name, ignore=left_out)
+    copy_machine_code(tmp_path, "*smart*")
     monkeypatch.setenv("BYZMAB_CACHE_DIR", str(tmp_path))
     names = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True, check=True).stdout.split()
     assert any(name.startswith("lie_all") for name in names)

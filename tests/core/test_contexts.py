@@ -11,6 +11,7 @@ from byzmab import BadInput, compiled
 from byzmab.core.contexts.believe import PAIRS, Inbox, Reading, compare_new, scratch_shapes
 from byzmab.core.contexts.centre import write_centre
 from byzmab.core.contexts.comparing import CAPS, CAPS_AT, DISTANCES, TERMS, WEIGHTS, write_caps_at
+from byzmab.core.contexts.decide import ROWS as BELIEF_ROWS
 from byzmab.core.contexts.decide import context_decision
 from byzmab.core.contexts.linear import solve
 from byzmab.core.contexts.reports import (
@@ -73,7 +74,7 @@ def decided(own, others, x, shares, f=0, filter="pooled", vetting=False, time=50
     shapes = scratch_shapes(arms, d, capacity)
     scratch = [np.zeros(shape, np.uint64 if name == "stamps" else float) for name, shape in shapes.items()]
     scratch[-1][LEAD] = lead
-    beliefs, rows = np.zeros((4, arms)), np.arange(len(others), dtype=np.uint64)
+    beliefs, rows = np.zeros((BELIEF_ROWS, arms)), np.arange(len(others), dtype=np.uint64)
     plugin = FILTERS.resolve(filter)
     decide = context_decision(plugin, POLICIES.resolve("tuned"))
     params = np.array(plugin.params, float), np.array([0.25])
@@ -81,7 +82,7 @@ def decided(own, others, x, shares, f=0, filter="pooled", vetting=False, time=50
     rng = np.zeros(2, np.uint64)
     arm = decide(
         own, versions[0], beliefs, told, versions[1], rows, x, *scratch, *params, rng,
-        RIDGE, SHARES[shares], vetting, plugin.consistency, f, 1.5, time, len(others), True,
+        RIDGE, SHARES[shares], vetting, plugin.consistency, f, 1.5, time, True,
     )  # fmt: skip
     return arm, beliefs[:3]
 

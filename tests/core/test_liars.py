@@ -1,4 +1,4 @@
-"""f that is not known: as many as the guarantee allows for the neighbours there are."""
+"""f that is not known: as many as the guarantee allows for the neighbours that an agent may hear."""
 
 import json
 
@@ -8,7 +8,8 @@ import pytest
 from byzmab import Agent, BadInput, Experiment, Report
 from byzmab.core.liars import f_as_given, f_for, most_allowed
 from byzmab.core.recommended import AUTO
-from byzmab.simulation.assumptions import f_of_agents, too_few_neighbours, too_many_liars
+from byzmab.simulation.assumptions import too_few_neighbours, too_many_liars
+from byzmab.simulation.listening import f_of_agents
 from byzmab.simulation.settings import from_text
 
 HONEST = Report(np.full(3, 5.0), np.array([0.2, 0.5, 0.4]))
@@ -27,10 +28,22 @@ def test_the_most_liars_are_those_that_3f_plus_1_neighbours_stand(neighbours):
     assert 3 * (f + 1) + 1 > neighbours
 
 
-def test_an_agent_counts_the_neighbours_it_expects_or_hears():
-    assert [heard_by(Agent(3, f=AUTO), count).f for count in (0, 3, 4, 6, 7, 10)] == [0, 0, 1, 1, 2, 3]
-    assert heard_by(Agent(3, f=AUTO, neighbours=10), 9).f == 3, "one of ten is silent"
-    assert heard_by(Agent(3, f=AUTO, neighbours=10), 6).f == 1, "more are away than could be liars: six are there"
+def test_f_follows_from_the_neighbours_that_an_agent_may_hear():
+    """It is never 0 unless a person says so, and it is in force from the start."""
+    assert [heard_by(Agent(3, f=AUTO), count).f for count in (0, 3, 4, 6, 7, 10)] == [1, 1, 1, 1, 2, 3]
+    assert [heard_by(Agent(3, f=AUTO, neighbours=10), count).f for count in (0, 1, 6, 10, 13)] == [3, 3, 3, 3, 4]
+
+
+def test_a_neighbour_that_is_forgotten_still_counts_and_one_that_is_removed_does_not():
+    agent = heard_by(Agent(3, f=AUTO), 7)
+    for sender in (1, 2, 3):
+        agent.forget(sender)
+    assert (agent.f, len(agent.senders)) == (2, 4)
+    again = Agent.from_json(agent.to_json())
+    assert (again.f, again.may_hear) == (2, 7), "also after a restart"
+    for sender in (1, 2, 3):
+        agent.remove(sender)
+    assert (agent.f, agent.may_hear) == (1, 4)
 
 
 def test_neighbours_proven_to_lie_lower_f():
@@ -79,7 +92,7 @@ def test_an_agent_is_saved_with_f_as_it_was_given():
 def test_auto_is_filled_in_from_the_degrees_of_a_graph():
     firms = Experiment(graph="firms", f=AUTO)
     assert f_of_agents(firms).tolist() == [1] * 10
-    assert f_of_agents(Experiment(graph="star", agents=10, f=AUTO)).tolist() == [0] * 9 + [2]
+    assert f_of_agents(Experiment(graph="star", agents=10, f=AUTO)).tolist() == [1] * 9 + [2]
     assert f_of_agents(Experiment(graph="star", agents=10, f=3)).tolist() == [3] * 10
 
 
@@ -88,6 +101,8 @@ def test_settings_and_warnings_speak_of_auto():
     assert experiment.settings()["f"] == "auto"
     assert too_many_liars(experiment).startswith("f = auto, here 2, is too small: 7 normal agents hear up to 3")
     assert too_few_neighbours(experiment) is None
+    few = too_few_neighbours(Experiment(graph="star", agents=10, f=AUTO))
+    assert few == "f = auto needs 4 neighbours; 7 normal agents have fewer and ignore all reports: 3, 4, 5, 6, 7, 8, 9"
     assert too_many_liars(experiment.but(byzantine=2)) is None
 
 

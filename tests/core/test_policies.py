@@ -13,13 +13,53 @@ from byzmab.core.policies import POLICIES
 from byzmab.core.policies.kl_ucb import bernoulli_kl, largest_mean
 
 
-def choose(policy, estimates, weights=None, doubts=None, time=100, state=1):
+def belief_of(estimates, weights=None, doubts=None, own=None):
+    """A belief; own data, (means, pulls), are next to nothing unless given, so that they limit no doubt."""
     estimates = np.array(estimates, float)
     weights = np.full(estimates.size, 10.0) if weights is None else np.array(weights, float)
     doubts = np.zeros(estimates.size) if doubts is None else np.array(doubts, float)
+    own_means, own_pulls = (np.ones(estimates.size), np.full(estimates.size, 1e-3)) if own is None else own
+    return Belief(estimates, weights, doubts, np.array(own_means, float), np.array(own_pulls, float))
+
+
+def choose(policy, estimates, weights=None, doubts=None, time=100, state=1, own=None):
     rng = np.array([state], np.uint64)
     policy = POLICIES.resolve(policy)
-    return policy.choose(Belief(estimates, weights, doubts), time, np.array(policy.params), rng)
+    return policy.choose(belief_of(estimates, weights, doubts, own), time, np.array(policy.params), rng)
+
+
+@given(
+    st.sampled_from(["ucb", "tuned", "kl-ucb", "moss", "thompson", "thompson-normal"]),
+    st.lists(
+        st.tuples(*(st.floats(0, 1), st.floats(1, 500), st.floats(0, 2), st.floats(0, 1))), min_size=2, max_size=6
+    ),
+    st.integers(2, 10_000),
+)
+def test_a_doubt_raises_an_index_to_the_bound_of_own_data_and_no_further(policy, arms, time):
+    """i + min(d, max(0, u − i)): between the index without doubt and the larger of it and the own bound."""
+    estimates, weights, doubts, own_means = np.array(arms).T.copy()
+    own = own_means, np.maximum(weights / 3, 1.0)
+    plugin, nothing = POLICIES.resolve(policy), np.zeros(len(arms))
+
+    def index(*belief):
+        rng = np.array([9], np.uint64)
+        return plugin.explain(belief_of(*belief), time, np.array(plugin.params), rng)
+
+    doubted, trusted = index(estimates, weights, doubts, own), index(estimates, weights, nothing, own)
+    alone = index(*own, nothing, own)
+    if not policy.startswith("thompson"):  # where an arm's draws depend on those before it
+        expected = trusted + np.minimum(doubts, np.maximum(0.0, alone - trusted))
+        assert doubted == pytest.approx(expected)
+    assert (doubted >= trusted).all()
+    assert (doubted <= trusted + doubts + 1e-12).all()
+
+
+@pytest.mark.parametrize("policy", ["ucb", "tuned", "kl-ucb", "moss", "thompson", "thompson-normal"])
+def test_no_doubt_brings_back_an_arm_that_own_data_rule_out(policy):
+    """The second arm is worse by far, after 10 000 own pulls; liars leave it a doubt of 1."""
+    own = [0.6, 0.3], [10_000, 10_000]
+    for state in range(20):
+        assert choose(policy, [0.6, 0.3], [20_000] * 2, [0.0, 1.0], time=20_000, state=state, own=own) == 0
 
 
 def test_with_nobody_heard_ucb_is_ucb1():
@@ -43,7 +83,7 @@ def test_moss_leaves_alone_what_it_knows_better_than_ucb_does():
     """Of an arm that holds nearly all evidence the bonus is √(α ln 2 / w), however late it is."""
     heavy, light = 10_000.0, 100.0
     policy = POLICIES.resolve("moss")
-    belief = Belief(np.zeros(2), np.array([heavy, light]), np.zeros(2))
+    belief = belief_of([0.0, 0.0], [heavy, light])
     bonus = policy.explain(belief, 10_000, np.array(policy.params), np.zeros(1, np.uint64))
     assert bonus[0] == pytest.approx(math.sqrt(0.25 * math.log(2.01) / heavy))
     assert bonus[1] < math.sqrt(0.25 * math.log(10_000) / light)

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 from command import BYZMAB
-from pages import open_page
+from pages import open_page, turn
+from waiting import LONG
 
 from byzmab import simulate
 from byzmab.dashboard.lab.setup import read_setup
@@ -29,7 +30,7 @@ WRITE = "BYZMAB_WRITE_DOCS" in os.environ
 SMALL = "horizon=600&runs=5"
 FIRST = "f=auto&filter=guarded&policy=moss&horizon=600&runs=5"
 READY = "#graph-note:not(:empty)"
-PATIENCE = 60_000  # ms: the first run compiles
+PATIENCE = 120_000  # ms: the first run compiles
 OTHERS = {  # every setting of the form, and something else than usual
     "arms": "0.6,0.5,0.2",
     "agents": "8",
@@ -63,7 +64,7 @@ def lab():
     urllib.request.urlopen(f"{address}lab/menu", timeout=300).close()  # the first question may compile
     yield address
     process.send_signal(signal.SIGINT)
-    _, rest = process.communicate(timeout=20)
+    _, rest = process.communicate(timeout=LONG)
     assert (process.returncode, "Traceback" in rest) == (0, False), rest
 
 
@@ -88,9 +89,9 @@ def open_lab(browser, lab):
 
 
 def played(page):
-    expect(page.locator("#status")).to_have_text(
-        "Played.", timeout=5 * PATIENCE
-    )  # with an empty cache it compiles first
+    """Wait until all is played, and drawn; with an empty cache it compiles first."""
+    expect(page.locator("#status")).to_have_text("Played.", timeout=2 * PATIENCE)
+    expect(page.locator("#plot-regret[aria-busy]")).to_have_count(0)
 
 
 def points(page, name):
@@ -113,15 +114,6 @@ def fits_everybody(page):
     assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
-
-
-def turn(page, scheme):
-    """Turn a page that is open light or dark; it draws its charts anew."""
-    page.emulate_media(color_scheme=scheme)
-    page.wait_for_function(
-        "() => [...document.querySelectorAll('.js-plotly-plot')].every((box) => box.layout.paper_bgcolor"
-        " === getComputedStyle(document.documentElement).getPropertyValue('--card').trim())"
-    )
 
 
 def take_pictures(page, name):
@@ -524,6 +516,9 @@ def test_the_steps_of_a_round_appear_one_by_one_beside_what_believing_everyone_w
     page.click("#open-step")
     page.fill("#step-round", "500")
     page.select_option("#step-agent", "4")
+    own = f"own{step['means'][step['choice'] - 1]:.3f}{step['pulls'][step['choice'] - 1]:.0f}"
+    expect(page.locator("#reports-table tr.total")).to_have_text(own)  # not of the round that was shown first
+    expect(page.locator("#round-table thead")).to_contain_text("round 500")
     expect(page.locator("#title-scene")).to_have_text(f"Arm {step['choice']}, which is pulled")
     names = page.locator("#stages button").all_text_contents()
     assert names == ["1 hear", "2 consistency", "3 trimming", "4 estimate", "5 index", "6 choice"]
@@ -554,6 +549,24 @@ def test_the_steps_of_a_round_appear_one_by_one_beside_what_believing_everyone_w
         assert f"It would have pulled arm {step['everyone']['choice']}" in said
     page.keyboard.press("PageDown")
     expect(page.locator("#step-round")).to_have_value("501")
+
+
+@pytest.mark.parametrize(
+    ("motion", "seconds", "steps"),
+    [("reduce", "0s", ["6 choice"]), ("no-preference", "0.12s", ["1 hear", "2 consistency"])],
+)
+def test_nothing_moves_by_itself_for_a_person_who_asked_for_less_motion(open_lab, motion, seconds, steps):
+    """A round is shown at its last step; for others it begins at the first and plays itself."""
+    page = open_lab(f"{SMALL}&attack=extreme", charts=False, reduced_motion=motion)
+    lasts = page.locator("#run").evaluate("(button) => getComputedStyle(button).transitionDuration")
+    assert set(lasts.split(", ")) == {seconds}
+    page.evaluate(
+        "() => { window.steps = []; new MutationObserver(() => window.steps.push(document.querySelector('#stages [aria-pressed=true]')"
+        ".textContent)).observe(document.getElementById('stage-caption'), { childList: true }); }"
+    )
+    page.click("#open-step")
+    page.wait_for_function("(wanted) => window.steps.length >= wanted", arg=len(steps))
+    assert page.evaluate("() => window.steps")[: len(steps)] == steps
 
 
 def test_captions_of_a_round_tell_what_the_filter_and_the_policy_in_use_do(open_lab):

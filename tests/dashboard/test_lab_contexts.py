@@ -13,6 +13,7 @@ pytest.importorskip("litestar")
 from command import BYZMAB
 from litestar.testing import TestClient
 from pages import open_page
+from waiting import LONG
 
 from byzmab import Experiment, Heard, simulate
 from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS
@@ -205,7 +206,7 @@ def lab():
     urllib.request.urlopen(f"{address}lab/menu", timeout=300).close()
     yield address
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=LONG)
 
 
 def test_contexts_are_switched_on_played_shared_and_looked_into(browser, lab):
@@ -234,6 +235,7 @@ def test_contexts_are_switched_on_played_shared_and_looked_into(browser, lab):
     curve = "() => document.getElementById('plot-regret').data.map((trace) => trace.x.length)"
     assert max(page.evaluate(curve)) > 50
     page.click("#open-step")
+    page.locator("#stages button").first.click()
     page.wait_for_selector("#stage-caption:has-text('At the context')")
     shared = page.evaluate("() => location.hash")
     assert "context=3" in shared and "attack=flip" in shared and "epoch" not in shared

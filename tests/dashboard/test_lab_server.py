@@ -436,8 +436,9 @@ def test_the_belief_shown_follows_from_the_reports_shown(filter, settings):
                 used = [fate not in ("silent", "inconsistent", "expelled") for fate in fates]
                 pulls, means = (told[reports, arm][used].copy() for told in (view.told_pulls, view.told_means))
                 own, mean, kappa = view.pulls[agent, arm], view.means[agent, arm], view.kappas[agent]
-                shown = [numbers[agent, arm] for numbers in view.belief]
-                f = 2 - sum(fate == "expelled" for fate in fates)
+                *shown, own_mean, own_pulls = (numbers[agent, arm] for numbers in view.belief)
+                assert (own_mean, own_pulls) == (mean, own)
+                f = int(view.fs[agent])
                 assert believe(Heard(pulls, means, own, mean, f, kappa, view.time, 0, params)) == pytest.approx(shown)
 
 

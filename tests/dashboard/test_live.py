@@ -15,14 +15,15 @@ from pathlib import Path
 
 import pytest
 from command import BYZMAB, byzmab
-from live import NETWORK, Process, frame, key_of
-from pages import addresses_of, leave_undrawn, open_page
+from live import NETWORK, Process, frame, key_of, neighbour_of
+from pages import addresses_of, leave_undrawn, open_page, turn
+from waiting import LONG
 
 pytest.importorskip("playwright.sync_api")
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-PATIENCE = 30_000  # ms: six processes and a browser share slow cores
+PATIENCE = 120_000  # ms: six processes and a browser share slow cores
 HERE = Path(__file__).parent
 LOUD = "loud.py:Loud"  # a tally that could be: it is trimmed, and never proven
 TOKEN = "correct-horse-battery-staple"
@@ -47,7 +48,7 @@ def running(directory, equivocators="expel"):
     process = subprocess.Popen(command, cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     yield Overview(*addresses_of(process))
     process.send_signal(signal.SIGINT)
-    _, rest = process.communicate(timeout=40)
+    _, rest = process.communicate(timeout=LONG)
     assert (process.returncode, "Traceback" in rest) == (0, False), rest
 
 
@@ -106,7 +107,7 @@ def number(page, selector):
 def ask(address, body, **headers):
     request = urllib.request.Request(address, body, {"content-type": "application/json", **headers}, method="POST")
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=LONG) as answer:
             return answer.status, ""
     except urllib.error.HTTPError as error:
         return error.code, json.loads(error.read())["detail"]
@@ -180,10 +181,11 @@ def test_the_page_of_a_node_moves_without_being_loaded_again(network, look):
         expect(page.locator("#plot-arms .ytitle")).to_have_text(title, timeout=PATIENCE)
     page.locator("[data-view='estimate']").press("Enter")
     expect(page.locator("#plot-arms .ytitle")).to_have_text("estimate z", timeout=PATIENCE)
-    told = json.loads(urllib.request.urlopen(f"{network.nodes[2]}v1/arms").read())["arms"]
-    assert page.locator("#arms th").all_text_contents() == [arm["arm"] for arm in told]
+    names = page.locator("#arms th").all_text_contents()
     pulls = sum(int(text.replace(",", "")) for text in page.locator("#arms td:nth-child(4)").all_text_contents())
-    assert 0 < pulls <= sum(arm["pulls"] for arm in told) + 100
+    told = json.loads(urllib.request.urlopen(f"{network.nodes[2]}v1/arms").read())["arms"]  # the page may be behind
+    assert names == [arm["arm"] for arm in told]
+    assert 0 < pulls <= sum(arm["pulls"] for arm in told)
     expect(page.locator("#n-reports")).to_contain_text("per second")
     assert len(page.evaluate("() => document.getElementById('plot-trust').data[0].y")) == 4
     assert page.evaluate("() => window.here"), "it was not loaded again"
@@ -197,7 +199,7 @@ def test_nodes_are_killed_cut_off_and_hung_and_their_pages_recover(network, look
     expect(page.locator("#status")).to_have_text("reconnecting…", timeout=PATIENCE)
     expect(page.locator("#problem")).to_contain_text("The node does not answer")
     expect(overview.locator("#n-up")).to_contain_text("4 of 5")
-    assert overview.get_by_role("button", name="Partition: agent-4").is_disabled()
+    expect(overview.get_by_role("button", name="Partition: agent-4")).to_be_disabled()
     pull(overview, "Restart", "agent-4", "up")
     is_live(page)
     expect(page.locator("#facts")).not_to_contain_text(epoch, timeout=PATIENCE)
@@ -220,7 +222,7 @@ def test_an_honest_node_is_turned_into_a_liar_and_back(network, look):
     )
     expect(page.locator("#n-proven")).to_contain_text("of 2", timeout=PATIENCE)
     expect(page.locator("#happened")).to_contain_text("agent-5 lies")
-    assert page.locator("#map .liar").count() == 2
+    expect(page.locator("#map .liar")).to_have_count(2)
     pull(page, "Make honest", "agent-5", "up")
     expect(page.locator("#map [data-agent='5']")).to_have_attribute(
         "aria-label", re.compile("agent-5, honest"), timeout=PATIENCE
@@ -290,7 +292,7 @@ def test_the_pages_are_for_everybody(network, look):
         page.wait_for_selector(f"{plot} .main-svg", timeout=PATIENCE)
         for width, scheme in ((1200, "light"), (390, "dark")):
             page.set_viewport_size({"width": width, "height": 900})
-            page.emulate_media(color_scheme=scheme)
+            turn(page, scheme)
             page.wait_for_function("() => document.documentElement.scrollWidth <= window.innerWidth")
             found = Axe().run(page)
             assert found.violations_count == 0, found.generate_report()
@@ -313,3 +315,12 @@ def test_a_node_whose_key_is_accused_says_so_on_its_page(browser, tmp_path):
     byzmab("node", "pardon", node.file, key_of(1).public)
     expect(page.locator("#alarm")).to_be_hidden(timeout=PATIENCE)
     assert node.stop() == 0
+
+
+def test_the_page_of_a_node_with_too_few_neighbours_says_that_it_decides_alone(look, tmp_path):
+    node = Process(1, tmp_path, [neighbour_of(2)], f="auto").start()
+    page = look(node.url, charts=False)
+    note = "This node decides alone. f = auto needs 4 neighbours or more, and this agent may hear 1"
+    expect(page.locator("#ignored")).to_contain_text(note, timeout=PATIENCE)
+    page.screenshot(path=tmp_path / "ignored.png")
+    node.stop()

@@ -9,22 +9,14 @@ import urllib.request
 import pytest
 from command import Forked, byzmab
 from live import NETWORK, Process, frame, free_port, key_of, neighbour_of
+from waiting import until
 
 from byzmab import Client
 from byzmab.node.config import read_config, write_config
 from byzmab.node.transport.base import Link
 from byzmab.node.transport.zenoh import ZenohTransport
 
-SOON = 30.0  # seconds within which what should happen has happened
 YEAR = 31_557_600 * 1_000_000  # in the microseconds of an epoch
-
-
-def wait_for(condition, seconds=SOON):
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.05)
-    return value
 
 
 class Village:
@@ -38,7 +30,7 @@ class Village:
         self.clients = {number: Client(node.url) for number, node in self.nodes.items()}
         self.victim, self.client = self.nodes[1], self.clients[1]
         self.learn(20)
-        wait_for(self.heard)
+        until(self.heard)
 
     def _node(self, number, directory, settings):
         others = [
@@ -47,7 +39,7 @@ class Village:
             if other != number
         ]
         listen = [f"tcp/127.0.0.1:{self.ports[number]}"] if number in self.ports else []
-        return Process(number, directory, others, listen, report_every=0.1, catch_up=2.0, f=0, **settings)
+        return Process(number, directory, others, listen, report_every=0.1, catch_up=20.0, f=0, **settings)
 
     def learn(self, count):
         for _ in range(count):
@@ -62,6 +54,22 @@ class Village:
         """Whether the others have the newest tallies of agent 1."""
         pulls = {arm.arm: arm.pulls for arm in self.client.arms().arms}
         return all(self.seen(by).pulls == pulls for by in (2, 3))
+
+    def taken_in(self):
+        """How many frames of each other agent 2 and 3 have taken in, accepted or refused."""
+        return [
+            peer.accepted + sum(peer.refusals.values())
+            for by in (2, 3)
+            for peer in sorted(self.clients[by].peers(), key=lambda peer: peer.name)
+        ]
+
+    def gossip(self, frames=20):
+        """Wait until agents 2 and 3 have taken in so many more frames of each other and of agent 1.
+
+        Every report carries marks of what its sender has heard, and proofs follow at once: by then all have seen them.
+        """
+        before = self.taken_in()
+        until(lambda: min(now - then for now, then in zip(self.taken_in(), before, strict=True)) >= frames)
 
     def innocent(self):
         """Whether nobody holds anything against agent 1."""
@@ -100,14 +108,14 @@ def test_a_data_file_that_is_copied_back_expels_nobody(village):
     shutil.copytree(data, data.with_name("backup"))
     village.victim.start()
     village.learn(30)
-    wait_for(village.heard)
+    until(village.heard)
     village.victim.kill()
     shutil.rmtree(data)
     shutil.copytree(data.with_name("backup"), data)
     village.victim.start()
     village.learn(10)
-    wait_for(village.heard)
-    time.sleep(1)
+    until(village.heard)
+    village.gossip()
     assert village.innocent(), "it learned that its data is old, and announced that its tallies fell"
     assert any("brought back from a copy" in warning for warning in village.client.state().warnings)
     assert village.metric(1, 'byzmab_alarms{kind="lost"}') >= 1
@@ -122,8 +130,8 @@ def test_a_key_without_its_data_is_not_begun_anew_in_silence(village):
     byzmab("node", "init", village.victim.file)
     village.victim.start()
     village.learn(5)
-    wait_for(village.heard)
-    time.sleep(1)
+    until(village.heard)
+    village.gossip()
     assert village.innocent() and village.client.state().warnings == []
     village.victim.kill()
     assert "holds a node already" in refused("init", village.victim.file)
@@ -205,10 +213,10 @@ def test_a_stolen_word_at_a_high_epoch_raises_an_alarm_and_does_not_silence_the_
         thief.say(2, frame(1, 1, (999,) * 4, epoch=epoch, reset=epoch))
         return village.seen(2).epoch >= epoch
 
-    wait_for(stolen)
-    wait_for(lambda: village.client.state().epoch > epoch)
+    until(stolen)
+    until(lambda: village.client.state().epoch > epoch)
     village.learn(5)
-    wait_for(village.heard)
+    until(village.heard)
     assert village.innocent()
     assert any("was not signed by it" in warning for warning in village.client.state().warnings)
     ready = json.load(urllib.request.urlopen(f"{village.victim.url}/readyz"))
@@ -216,7 +224,7 @@ def test_a_stolen_word_at_a_high_epoch_raises_an_alarm_and_does_not_silence_the_
     assert village.metric(1, 'byzmab_alarms{kind="foreign"}') >= 1
     assert '"alarm": "foreign"' in village.victim.log.read_text()
     thief.say(2, frame(1, 1, epoch=2**63 - 1))
-    wait_for(lambda: village.seen(2).refusals.get("epoch ahead"))
+    until(lambda: village.seen(2).refusals.get("epoch ahead"))
     assert village.seen(2).epoch < 2**62, "the last epoch of all is no one's"
 
 
@@ -230,8 +238,8 @@ def test_a_twin_is_noticed_and_expels_nobody(village):
     write_config(config, twin / "node.toml")
     second = Forked(["node", twin / "node.toml"], twin / "log")
     try:
-        wait_for(lambda: any("another process has the key" in said for said in village.client.state().warnings))
-        time.sleep(2)
+        until(lambda: any("another process has the key" in said for said in village.client.state().warnings))
+        village.gossip(40)
         assert not any(village.seen(by).expelled for by in (2, 3))
     finally:
         second.kill()
@@ -246,8 +254,8 @@ def test_the_accused_is_told_and_a_pardon_brings_it_back(village, thief):
             thief.say(2, frame(1, 1, (999, 999, 999, 999 + body), epoch=epoch, reset=epoch))
         return all(village.seen(by).expelled for by in (2, 3))
 
-    wait_for(framed)
-    wait_for(lambda: any("others hold proof" in warning for warning in village.client.state().warnings))
+    until(framed)
+    until(lambda: any("others hold proof" in warning for warning in village.client.state().warnings))
     assert village.metric(1, 'byzmab_alarms{kind="accused"}') == 1
     assert village.metric(2, "byzmab_f") == 0
     village.learn(3)
@@ -255,7 +263,7 @@ def test_the_accused_is_told_and_a_pardon_brings_it_back(village, thief):
     village.nodes[3].kill()
     byzmab("node", "pardon", village.nodes[3].file, "agent-1")
     village.nodes[3].start()
-    wait_for(village.heard)
+    until(village.heard)
     assert not any(village.seen(by).expelled for by in (2, 3))
     byzmab("node", "pardon", village.victim.file, key_of(1).public)
     assert village.client.state().warnings == []
@@ -266,7 +274,7 @@ def test_a_key_is_changed_with_its_tallies_and_no_neighbour_is_restarted(village
     directory = village.victim.directory
     key_of(7).save(directory / "new.key")
     byzmab("node", "handover", village.victim.file, directory / "new.key")
-    wait_for(lambda: all(village.seen(by).key == key_of(7).public for by in (2, 3)))
+    until(lambda: all(village.seen(by).key == key_of(7).public for by in (2, 3)))
     village.victim.stop()
     byzmab("node", "export", village.victim.file, "--out", directory / "state.json")
     config = read_config(village.victim.file)
@@ -277,12 +285,12 @@ def test_a_key_is_changed_with_its_tallies_and_no_neighbour_is_restarted(village
     assert village.client.state().key == key_of(7).public
     assert sum(arm.pulls for arm in village.client.arms().arms) == 20
     village.learn(5)
-    wait_for(village.heard)
+    until(village.heard)
     assert village.innocent()
     village.nodes[2].stop()
     village.nodes[2].start()
     village.learn(5)
-    wait_for(village.heard)
+    until(village.heard)
     assert village.seen(2).key == key_of(7).public, "though its file has the old key"
 
 
@@ -308,7 +316,7 @@ def test_an_insider_cannot_tell_two_neighbours_different_things_unseen(village, 
                 insider.say(number, frame(1, seq + 1, (seq + 20,) * 4, (0.5,) * 4, epoch=epoch, reset=epoch))
         return all(village.seen(by).expelled for by in (2, 3))
 
-    wait_for(lie)
+    until(lie)
     kinds = {piece.kind for by in (2, 3) for piece in village.seen(by).evidence}
     if way == "numbers per receiver":
         assert kinds == {"sequence"}
@@ -334,20 +342,30 @@ def test_reward_deadlines_survive_a_step_of_the_wall_clock(tmp_path, monkeypatch
     step.write_text("0")
     (tmp_path / "sitecustomize.py").write_text(STEPPED.format(file=str(step)))
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{':'.join(sys.path)}")
-    node = Process(1, tmp_path, reward_wait=20.0, report_every=0.1)
+    node = Process(1, tmp_path, reward_wait=3600.0, report_every=0.1)
     node.from_nothing = True
     node.start()
     with Client(node.url) as client:
+
+        def reports():
+            """Wait for ten reports: after each, overdue events are given up."""
+            before = client.state().seq
+            until(lambda: client.state().seq >= before + 10)
+
         waiting = client.select().event_id
         step.write_text("86400")
-        time.sleep(0.5)
+        reports()
         assert client.state().pending == 1
         node.kill()
         node.start()
-        time.sleep(0.5)
+        reports()
         assert client.state().pending == 1, "the stepped clock is no reason to give up, after a restart neither"
         client.reward(waiting, 1.0)
+        node.kill()
+        node.config.reward_wait = 2.0
+        write_config(node.config, node.file)
+        node.start()
         client.select()
         step.write_text("-86400")
-        wait_for(lambda: client.state().expired == 1)
+        until(lambda: client.state().expired == 1)
     assert node.stop() == 0

@@ -7,10 +7,10 @@ import os
 import random
 import sqlite3
 import threading
-import time
 from itertools import pairwise
 
 from live import NETWORK, Process, free_port, key_of, neighbour_of
+from waiting import LONG, until
 
 from byzmab import Client
 from byzmab.node.evidence import impossible_arm
@@ -27,7 +27,7 @@ class Application(threading.Thread):
 
     def __init__(self, url, number):
         super().__init__(daemon=True)
-        self.client, self.number = Client(url, timeout=5, retries=60), number
+        self.client, self.number = Client(url, timeout=LONG, retries=60), number
         self.chosen, self.rewarded, self.ended = {}, {}, threading.Event()
 
     def run(self):
@@ -39,6 +39,11 @@ class Application(threading.Thread):
                 value = chance.random()
                 self.client.reward(decision.event_id, value)
                 self.rewarded[decision.event_id] = value
+
+
+def rewards_of(crowd):
+    """How many rewards were acknowledged so far."""
+    return sum(len(application.rewarded) for application in crowd)
 
 
 def test_kill_9_loses_nothing_counts_nothing_twice_and_signs_nothing_twice(tmp_path):
@@ -53,13 +58,17 @@ def test_kill_9_loses_nothing_counts_nothing_twice_and_signs_nothing_twice(tmp_p
     chance = random.Random(7)
     for application in crowd:
         application.start()
-    for _ in range(KILLS):
-        time.sleep(chance.uniform(0.05, 0.8))
+    for number in range(KILLS):
+        said, counted = len(frames), rewards_of(crowd)
+        more = chance.randint(6, 100)  # it is killed while the next ones are under way
+        until(lambda counted=counted, more=more: rewards_of(crowd) >= counted + more, every=0.001)
+        if number % 3:  # others may be killed before their first report
+            until(lambda said=said: len(frames) > said, every=0.001)
         node.kill()
         node.start()
     for application in crowd:
         application.ended.set()
-        application.join(30)
+        application.join(LONG)
         assert not application.is_alive()
     state = crowd[0].client.state()
     assert node.stop() == 0
@@ -80,7 +89,7 @@ def test_kill_9_loses_nothing_counts_nothing_twice_and_signs_nothing_twice(tmp_p
         assert pending == sum(name == arm and state == 0 for name, state, _ in events.values())
 
     reports = [unseal_report(content, public, NETWORK) for content in frames]
-    assert len({report.epoch for report in reports}) > KILLS / 2  # some are killed before their first report
+    assert len({report.epoch for report in reports}) > KILLS / 2
     assert state.epoch >= max(report.epoch for report in reports)
     bodies = {}
     for report, content in zip(reports, frames, strict=True):

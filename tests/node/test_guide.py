@@ -5,13 +5,13 @@ import io
 import re
 import signal
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 from command import BYZMAB, byzmab
 from live import free_port
+from waiting import LONG, until
 
 from byzmab import Client
 from byzmab.node.config import Config, Http, Links, Neighbour, Tls, Traffic
@@ -42,29 +42,24 @@ def test_two_nodes_of_the_page_learn_from_each_other(tmp_path):
             with (tmp_path / f"{name}.log").open("w") as log:
                 nodes.append(subprocess.Popen([*BYZMAB, "node", f"{name}.toml"], cwd=tmp_path, stderr=log))
         elif language == "py":
-            wait_for_neighbours(ports, tmp_path)
+            until(lambda: have_heard_each_other(ports))
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 exec(compile(filled(body), "quickstart.md", "exec"), {})
     for node in nodes:
         node.send_signal(signal.SIGTERM)
-    assert [node.wait(15) for node in nodes] == [0, 0]
+    assert [node.wait(LONG) for node in nodes] == [0, 0]
     green = next(line for line in printed.getvalue().splitlines() if line.startswith("green"))
     assert int(green.split()[1]) > 20
     assert printed.getvalue().splitlines()[-1].startswith("bob told this ")
 
 
-def wait_for_neighbours(ports, directory, seconds=120):
-    """Until both nodes have heard each other."""
-    deadline = time.monotonic() + seconds
-    while True:
-        with contextlib.suppress(OSError, urllib.error.URLError):
-            for port in (ports["8701"], ports["8702"]):
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=1).close()
-            with Client(f"http://127.0.0.1:{ports['8701']}") as one, Client(f"http://127.0.0.1:{ports['8702']}") as two:
-                if one.peers()[0].seq and two.peers()[0].seq:
-                    return
-        assert time.monotonic() < deadline, [path.read_text() for path in directory.glob("*.log")]
-        time.sleep(0.1)
+def have_heard_each_other(ports):
+    """Whether both nodes serve and have heard each other."""
+    with contextlib.suppress(OSError, urllib.error.URLError):
+        for port in (ports["8701"], ports["8702"]):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=20).close()
+        with Client(f"http://127.0.0.1:{ports['8701']}") as one, Client(f"http://127.0.0.1:{ports['8702']}") as two:
+            return one.peers()[0].seq and two.peers()[0].seq
 
 
 def test_every_setting_is_on_its_page():

@@ -2,6 +2,7 @@
 
 import json
 import resource
+import signal
 import sqlite3
 import time
 import urllib.error
@@ -12,6 +13,7 @@ from importlib.metadata import version
 import pytest
 from command import byzmab
 from live import Process, free_port, neighbour_of
+from waiting import LONG, until
 
 from byzmab.node.certificates import Authority
 from byzmab.node.config import Links, Tls, write_config
@@ -20,17 +22,10 @@ from byzmab.node.config import Links, Tls, write_config
 def ask(node, path):
     """Status and body of an answer."""
     try:
-        with urllib.request.urlopen(f"{node.url}{path}", timeout=20) as answer:
+        with urllib.request.urlopen(f"{node.url}{path}", timeout=LONG) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
-
-
-def until(true, seconds=30):
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def metric(node, name):
@@ -54,6 +49,23 @@ def test_an_idle_node_whose_disk_is_full_is_not_ready(tmp_path):
     assert ask(node, "/healthz")[0] == 200 and metric(node, "byzmab_store_trouble") == 1
     resource.prlimit(node.popen.pid, resource.RLIMIT_FSIZE, unlimited)
     until(node.ready)
+    assert node.stop() == 0
+
+
+def test_a_node_with_too_few_neighbours_for_auto_says_that_it_ignores_them(tmp_path):
+    """In /readyz, in the state that its page shows, and once in the log; until there are enough neighbours."""
+    node = Process(1, tmp_path, [neighbour_of(2), neighbour_of(3)], f="auto").start()
+    reason = "f = auto needs 4 neighbours or more, and this agent may hear 2: it ignores all reports"
+    told = json.loads(ask(node, "/readyz")[1])
+    assert told["status"] == "degraded" and told["warnings"][0].startswith(reason)
+    state = json.loads(ask(node, "/v1/state")[1])
+    assert state["ignored"].startswith(reason) and state["f"] == 1
+    assert events(node).count(("all reports are ignored", None)) == 1
+    node.config.neighbours = tuple(neighbour_of(other) for other in (2, 3, 4, 5))
+    write_config(node.config, node.file)
+    node.signal(signal.SIGHUP)
+    until(lambda: json.loads(ask(node, "/readyz")[1]) == {"status": "ok", "warnings": []})
+    assert json.loads(ask(node, "/v1/state")[1])["ignored"] is None
     assert node.stop() == 0
 
 

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 from command import byzmab
 from live import ARMS, LIMIT, Process, key_of, neighbour_of
+from waiting import LONG, until
 
 from byzmab import AsyncClient, BadInput, Client, NodeError
 from byzmab.node.config import write_config
@@ -27,7 +27,7 @@ TOKEN = "correct-horse-battery-staple"
 
 @pytest.fixture(scope="module")
 def client(node):
-    with Client(node.url, retries=0) as client:
+    with Client(node.url, timeout=LONG, retries=0) as client:
         yield client
 
 
@@ -36,7 +36,7 @@ def ask(url, method="GET", body=None, **headers):
     content = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
     request = urllib.request.Request(url, content, {"content-type": "application/json", **headers}, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=LONG) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.headers, error.read()
@@ -118,6 +118,7 @@ def test_neighbours_and_state_are_shown(client):
 
 def test_metrics_are_for_prometheus(node, client):
     client.reward(client.select().event_id, 1.0)
+    until(lambda: client.state().seq > 0)  # the first report was sent
     status, headers, body = ask(f"{node.url}/metrics")
     text = body.decode()
     assert status == 200 and headers["content-type"].startswith("text/plain")
@@ -129,7 +130,7 @@ def test_metrics_are_for_prometheus(node, client):
 
 
 def test_a_stream_tells_the_state_after_every_report(node):
-    with urllib.request.urlopen(f"{node.url}/v1/stream", timeout=10) as stream:
+    with urllib.request.urlopen(f"{node.url}/v1/stream", timeout=LONG) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         seen = []
         while len(seen) < 3:
@@ -147,14 +148,14 @@ def test_health_and_readiness_are_shown(node):
 
 
 def test_an_oversized_body_is_refused_before_it_has_come(node):
-    with socket.create_connection(("127.0.0.1", node.port), timeout=10) as line:
+    with socket.create_connection(("127.0.0.1", node.port), timeout=LONG) as line:
         head = f"POST /v1/rewards HTTP/1.1\r\nhost: localhost\r\ncontent-length: {LIMIT + 1}\r\n\r\n"
         line.sendall(head.encode())
         assert line.recv(100).startswith(b"HTTP/1.1 413")
 
 
 def test_an_oversized_body_of_untold_length_is_cut_off(node):
-    with socket.create_connection(("127.0.0.1", node.port), timeout=10) as line:
+    with socket.create_connection(("127.0.0.1", node.port), timeout=LONG) as line:
         line.sendall(b"POST /v1/rewards HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n")
         for _ in range(LIMIT // 10_000 + 1):
             line.sendall(b"%x\r\n" % 10_000 + b" " * 10_000 + b"\r\n")
@@ -162,11 +163,15 @@ def test_an_oversized_body_of_untold_length_is_cut_off(node):
 
 
 def test_a_slow_body_is_cut_off_and_delays_nobody(node, client):
-    with socket.create_connection(("127.0.0.1", node.port), timeout=10) as slow:
-        slow.sendall(b"POST /v1/select HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{")
-        client.select()
-        assert not select.select([slow], [], [], 0)[0], "the slow one is still waited for"
-        assert slow.recv(100).startswith(b"HTTP/1.1 408")
+    for _ in range(10):  # a loaded machine may let everybody wait for so long
+        with socket.create_connection(("127.0.0.1", node.port), timeout=LONG) as slow:
+            slow.sendall(b"POST /v1/select HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{")
+            client.select()
+            is_waited_for = not select.select([slow], [], [], 0)[0]
+            assert slow.recv(100).startswith(b"HTTP/1.1 408")
+        if is_waited_for:
+            return
+    raise AssertionError("nobody is answered while the slow one is waited for")
 
 
 def test_a_page_from_elsewhere_cannot_ask_through_a_browser(node):
@@ -254,11 +259,11 @@ def test_the_asynchronous_client_is_the_same(node):
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory):
-    """A node with a token, a rate limit, and short patience for rewards."""
+    """A node with a token, and short patience for rewards."""
     directory = tmp_path_factory.mktemp("guarded")
     (directory / "token").write_text(f"{TOKEN}\n")
     (directory / "token").chmod(0o600)
-    http = {"token_file": str(directory / "token"), "rate_limit": 50.0}
+    http = {"token_file": str(directory / "token")}
     process = Process(3, directory, http=http, reward_wait=0.3, report_every=0.1, logs="text")
     yield process.start()
     process.stop()
@@ -277,25 +282,23 @@ def test_a_wrong_token_gets_nothing(guarded, given):
 def test_the_right_token_is_let_in_and_a_late_reward_is_gone(guarded):
     with Client(guarded.url, TOKEN) as client:
         event = client.select().event_id
-        time.sleep(0.8)
+        until(lambda: client.state().expired)
         with pytest.raises(NodeError) as caught:
             client.reward(event, 1.0)
         assert caught.value.status == 410
-        assert client.state().expired >= 1
 
 
-def test_too_many_requests_are_told_to_wait(guarded):
-    time.sleep(1)
-    headers = {"authorization": f"Bearer {TOKEN}"}
-    statuses = [ask(f"{guarded.url}/v1/state", **headers) for _ in range(600)]
-    denied = [answer for answer in statuses if answer[0] == 429]
-    assert denied and denied[0][1]["retry-after"] == "1"
-    time.sleep(1)
-    assert ask(f"{guarded.url}/v1/state", **headers)[0] == 200
-    time.sleep(2)
+def test_too_many_requests_are_told_to_wait_and_then_served(tmp_path):
+    node = Process(1, tmp_path, http={"rate_limit": 1.0}).start()
+    denied = until(lambda: (answer := ask(f"{node.url}/v1/state"))[0] == 429 and answer, every=0)
+    assert denied[1]["retry-after"] == "1"
+    until(lambda: ask(f"{node.url}/v1/state")[0] == 200, every=1.5)
+    node.stop()
 
 
 def test_neither_key_nor_token_is_ever_logged(guarded):
+    for token in (TOKEN, f"{TOKEN}x"):
+        ask(f"{guarded.url}/v1/state", authorization=f"Bearer {token}")
     secret = (guarded.directory / "node.key").read_text().strip().rpartition(":")[2]
     log = guarded.log.read_text()
     assert "serving" in log and secret not in log and TOKEN not in log
@@ -324,25 +327,18 @@ def test_neighbours_change_without_a_restart(tmp_path):
     assert node.stop() == 0
 
 
-def until(true, seconds=10):
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def test_sigterm_ends_cleanly_even_while_somebody_watches(tmp_path):
     node = Process(1, tmp_path).start()
     with Client(node.url, retries=30) as client:
         event, epoch = client.select().event_id, client.state().epoch
-        stream = urllib.request.urlopen(f"{node.url}/v1/stream", timeout=10)
+        stream = urllib.request.urlopen(f"{node.url}/v1/stream", timeout=LONG)
         stream.readline()
         assert node.stop() == 0
         stream.close()
         waiter = threading.Thread(target=client.reward, args=(event, 1.0))  # asks again until the node is back
         waiter.start()
         node.start()
-        waiter.join(10)
+        waiter.join(LONG)
         assert client.state().epoch > epoch and sum(arm.pulls for arm in client.arms().arms) == 1
     events = [json.loads(line)["event"] for line in node.log.read_text().splitlines() if line.startswith("{")]
     assert events == ["serving", "stopped", "serving"]
@@ -420,7 +416,7 @@ def test_a_node_on_a_full_disk_says_so_and_goes_on_when_there_is_room(tmp_path):
     node = Process(1, tmp_path, report_every=0.1).start()
     unlimited = resource.prlimit(node.popen.pid, resource.RLIMIT_FSIZE)
     acknowledged = 0
-    with Client(node.url, retries=0) as client:
+    with Client(node.url, timeout=LONG, retries=0) as client:
         client.reward(client.select().event_id, 1.0)
         size = max(path.stat().st_size for path in (node.directory / "agent-1").iterdir())
         resource.prlimit(node.popen.pid, resource.RLIMIT_FSIZE, (size + 50_000, unlimited[1]))

@@ -8,15 +8,16 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
 from command import run_byzmab
 from live import NETWORK, Process, frame, free_port, key_of, neighbour_of
+from waiting import LONG, until
 
 from byzmab import Client, NodeError
 from byzmab.node.transport.base import Link
@@ -46,17 +47,10 @@ def ask(url, method="GET", body=None, **headers):
     """Status and body of an answer."""
     request = urllib.request.Request(url, body, {"content-type": "application/json", **headers}, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=120) as answer:  # the first may compile
+        with urllib.request.urlopen(request, timeout=LONG) as answer:  # the first may compile
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()
-
-
-def until(true, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 # pages from elsewhere
@@ -103,7 +97,7 @@ def command(*arguments, until):
         else:
             raise AssertionError("it ended before it began")
         process.send_signal(signal.SIGINT)
-        assert "Traceback" not in process.communicate(timeout=40)[1]
+        assert "Traceback" not in process.communicate(timeout=LONG)[1]
     finally:
         process.kill()
 
@@ -129,7 +123,7 @@ def test_a_page_from_elsewhere_neither_plays_nor_hurts_on_the_lab_and_the_overvi
 
 
 def connect(node):
-    return socket.create_connection(("127.0.0.1", node.port), timeout=20)
+    return socket.create_connection(("127.0.0.1", node.port), timeout=LONG)
 
 
 def memory(node):
@@ -206,17 +200,19 @@ def test_streams_are_small_however_much_a_neighbour_was_caught_at(tmp_path):
     liar = ZenohTransport(NETWORK, key_of(2).public)
     liar.open(lambda name, content: None)
     liar.link(Link("agent-1", key_of(1).public, f"tcp/127.0.0.1:{port}"))
-    with Client(node.url) as client, urllib.request.urlopen(f"{node.url}/v1/stream", timeout=20) as stream:
+    with Client(node.url) as client, urllib.request.urlopen(f"{node.url}/v1/stream", timeout=LONG) as stream:
         small = len(read_state(stream))
-        for epoch in range(1, 1_000):
-            liar.send("agent-1", frame(2, 1, [1_000 - epoch] * 4, [0.5] * 4, epoch=epoch))
-            time.sleep(0.01)
-            if len(client.peers()[0].evidence) >= 8:
-                break
-        for _ in range(100):
+        epochs = count(1)
+
+        def lie():
+            epoch = next(epochs)
+            liar.send("agent-1", frame(2, 1, [1_000_000 - epoch] * 4, [0.5] * 4, epoch=epoch))
+            return len(client.peers()[0].evidence) >= 8
+
+        until(lie, every=0.01)
+        caught = b""
+        while not caught or len(json.loads(caught)["peers"][0]["findings"]) < 8:
             caught = read_state(stream)
-            if len(json.loads(caught)["peers"][0]["findings"]) == 8:
-                break
         evidence = [piece.frames for piece in client.peers()[0].evidence]
     assert len(evidence) == 8 and all(frame.encode() not in caught for frames in evidence for frame in frames)
     assert len(caught) < small + 3_000
@@ -362,6 +358,6 @@ def test_a_start_on_a_full_disk_says_so_and_exits_with_2(tmp_path, used):
     said = start_fails(node, preexec_fn=full)
     assert "cannot" in said and ("disk" in said or "written" in said)
     if used:
-        with Client(node.start().url, retries=0) as client, pytest.raises(NodeError):
+        with Client(node.start().url, timeout=LONG, retries=0) as client, pytest.raises(NodeError):
             client.reward("nothing", 1.0)
         node.stop()

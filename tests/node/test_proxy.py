@@ -1,23 +1,16 @@
 """Nodes as processes with a proxy between them that duplicates, delays and reorders frames over real sockets."""
 
 import random
-import time
 
 from live import Process, free_port, neighbour_of
 from soak.checker import Frames
 from soak.insiders import corrupt
 from soak.proxy import LinkFaults, Proxy
+from waiting import until
 
 from byzmab import Client
 
 FAULTS = LinkFaults(drop=0.1, duplicate=0.5, delay=0.5)
-
-
-def until(true, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_frames_that_are_doubled_late_and_out_of_order_harm_nobody(tmp_path):

@@ -2,6 +2,7 @@
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from waiting import LONG
 
 EXAMPLES = 15  # of every operation; a mistake in what it answers shows in the first few
 JUDGED = (
@@ -33,6 +34,6 @@ def test_the_schema_is_kept(node, mode):
         @given(case=operation.as_strategy(generation_mode=mode))
         def check(case):
             told = [positive_data_acceptance] if case.operation.path in JUDGED else []
-            case.call_and_validate(excluded_checks=told)
+            case.call_and_validate(excluded_checks=told, timeout=LONG)
 
         check()

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from live import config_of, frame, host_of
 from soak.checker import Frames, check_data, check_peers
+from waiting import LONG
 
 TESTS = Path(__file__).parents[1]
 
@@ -67,5 +68,5 @@ def test_an_honest_node_that_is_accused_is_found_and_a_liar_is_not():
 def test_a_time_or_a_fault_that_is_none_is_refused():
     for option, said in (("--time=soon", "such as 90s, 10m or 1h"), ("--faults=flood", "allowed: kill, ")):
         command = [sys.executable, "-m", "soak", option]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=TESTS, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=TESTS, timeout=LONG)
         assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr

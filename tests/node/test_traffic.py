@@ -7,6 +7,7 @@ from collections import Counter
 import msgspec
 import pytest
 from live import ARMS, Process, Time, config_of, host_of, key_of, learn
+from waiting import LONG
 
 from byzmab import AsyncClient, BadInput, Client, NodeError
 from byzmab.core.traffic import Forced
@@ -144,20 +145,38 @@ def test_a_batch_is_what_as_many_single_decisions_are(tmp_path):
 # as processes
 
 
+def start_node(directory):
+    return Process(1, directory, report_every=0.1, catch_up=0.0, policy="ucb").start()
+
+
 @pytest.fixture(scope="module")
 def node(tmp_path_factory):
-    process = Process(1, tmp_path_factory.mktemp("traffic"), report_every=0.1, catch_up=0.0, policy="ucb")
-    yield process.start()
+    """For tests that do not mind what it has decided before."""
+    process = start_node(tmp_path_factory.mktemp("traffic"))
+    yield process
+    assert process.stop() == 0
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    """One that has decided nothing."""
+    process = start_node(tmp_path)
+    yield process
     assert process.stop() == 0
 
 
 @pytest.fixture
 def client(node):
-    with Client(node.url, retries=0) as client:
+    with Client(node.url, timeout=LONG, retries=0) as client:
         yield client
 
 
-def test_a_batch_spreads_over_the_arms_and_asked_again_is_the_same(client):
+def test_a_batch_spreads_over_the_arms_and_asked_again_is_the_same(fresh):
+    with Client(fresh.url, timeout=LONG, retries=0) as client:
+        check_a_batch(client)
+
+
+def check_a_batch(client):
     names = [f"batch-{number}" for number in range(400)]
     decisions = client.select_many(names)
     assert [decision.event_id for decision in decisions] == names
@@ -205,8 +224,14 @@ def test_an_asynchronous_client_asks_for_batches_too(node):
     assert len(many) == 5 and twice[0] == twice[1]
 
 
-def test_floors_and_caps_change_with_a_reload_or_nothing_does(node, client):
+def test_floors_and_caps_change_with_a_reload_or_nothing_does(fresh):
     """In the answer, too: a forced decision says so, alone and in a batch."""
+    with Client(fresh.url, timeout=LONG, retries=0) as client:
+        client.rewards((decision.event_id, MEANS[decision.arm]) for decision in client.select_many(400))
+        check_floors(fresh, client)
+
+
+def check_floors(node, client):
     node.config.traffic = Traffic(floor={"d": 1.0})
     write_config(node.config, node.file)
     client._http.post("/v1/reload").raise_for_status()

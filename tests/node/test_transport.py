@@ -2,15 +2,16 @@
 
 import json
 import signal
-import socket
 import stat
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from itertools import count
 
 import pytest
 import zenoh
+from live import free_port
+from waiting import LONG, until
 
 from byzmab import BadInput
 from byzmab.node.certificates import Authority
@@ -18,21 +19,8 @@ from byzmab.node.transport.base import MOST_BYTES, Link
 from byzmab.node.transport.memory import Faults, Hub, MemoryTransport
 from byzmab.node.transport.zenoh import ZenohTransport
 
-SOON = 5.0  # seconds within which what should happen has happened
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def wait_for(condition, seconds=SOON):
-    """Wait until something is true; its value at last."""
-    end = time.monotonic() + seconds
-    while not (value := condition()) and time.monotonic() < end:
-        time.sleep(0.005)
-    return value
+AGAIN = 0.05  # seconds after which a frame that has not arrived is followed by another
+TIMES = 20  # a frame that must not arrive is sent so often, each time followed by one that must
 
 
 class Received:
@@ -122,17 +110,17 @@ def sockets(*kinds):
 NUMBERS = count()  # no two frames are the same
 
 
-def keep_telling(sender, name, receiver, since=0):
-    """Send numbered frames until one that was sent after the first `since` seconds arrives."""
-    start = time.monotonic()
-    for number in NUMBERS:
-        frame = b"%d" % number
-        sender.send(name, frame)
-        if wait_for(lambda frame=frame: frame in receiver.received.heard(), 0.05) and time.monotonic() - start >= since:
-            return
-        if time.monotonic() - start > SOON + since:
-            raise AssertionError("nothing arrives")
-    raise AssertionError("numbers have no end")
+def keep_telling(sender, name, receiver):
+    """Send numbered frames until one of them arrives: then whatever was sent before it has arrived, or never will."""
+    sent = []
+
+    def arrives():
+        sent.append(b"%d" % next(NUMBERS))
+        sender.send(name, sent[-1])
+        with suppress(AssertionError):
+            return until(lambda: not {*sent}.isdisjoint(receiver.received.heard()), AGAIN, 0.005)
+
+    until(arrives, every=0)
 
 
 def test_frames_travel_both_ways_and_come_once(site):
@@ -141,8 +129,10 @@ def test_frames_travel_both_ways_and_come_once(site):
     keep_telling(b, "a", a)
     a.send("b", b"to b")
     b.send("a", b"to a")
-    assert wait_for(lambda: b"to b" in b.received.heard("a") and b"to a" in a.received.heard("b"))
-    time.sleep(0.1)
+    until(lambda: b"to b" in b.received.heard("a") and b"to a" in a.received.heard("b"))
+    for _ in range(TIMES):
+        keep_telling(a, "b", b)
+        keep_telling(b, "a", a)
     assert b.received.heard().count(b"to b") == a.received.heard().count(b"to a") == 1
 
 
@@ -153,7 +143,10 @@ def test_frames_come_once_where_both_sides_connect(site):
     for number in range(20):
         a.send("b", b"to b %d" % number)
         b.send("a", b"to a %d" % number)
-    assert wait_for(lambda: b"to b 19" in b.received.heard() and b"to a 19" in a.received.heard())
+    until(lambda: b"to b 19" in b.received.heard() and b"to a 19" in a.received.heard())
+    for _ in range(TIMES):
+        keep_telling(a, "b", b)
+        keep_telling(b, "a", a)
     assert len(b.received.heard()) == len(set(b.received.heard())) and len(a.received.heard()) == len(
         set(a.received.heard())
     )
@@ -161,17 +154,20 @@ def test_frames_come_once_where_both_sides_connect(site):
 
 def test_a_directed_edge_carries_nothing_backwards(site):
     """a tells b; that b would tell a, or a listen to b, is not enough."""
-    a = site.open("a", site.link("b", dials=True, hears=False))
-    b = site.open("b", site.link("a"))
-    c = site.open("c", site.link("b", dials=True))
+    a = site.open("a", site.link("b", dials=True, hears=False), site.link("d"))
+    c = site.open("c", site.link("b", dials=True), site.link("d"))
+    d = site.open("d", *(site.link(other, dials=True) for other in "abc"))  # hears b, and is heard by a and c
+    b = site.open("b", site.link("a"), site.link("d"))
     b.link(site.link("c", tells=False))
     keep_telling(a, "b", b)
     keep_telling(c, "b", b)
-    for _ in range(20):
+    for _ in range(TIMES):
         b.send("a", b"back")
         b.send("c", b"back")
-        time.sleep(0.01)
-    assert a.received.heard() == [] and c.received.heard() == []
+        keep_telling(b, "d", d)
+        keep_telling(d, "a", a)
+        keep_telling(d, "c", c)
+    assert a.received.heard("b") == [] and c.received.heard("b") == []
 
 
 @sockets("tcp", "tls")
@@ -182,9 +178,10 @@ def test_peers_do_not_forward(site):
     c = site.open("c", site.link("b", dials=True), site.link("a"))
     keep_telling(a, "b", b)
     keep_telling(c, "b", b)
-    for _ in range(20):
+    for _ in range(TIMES):
         a.send("c", b"past b")
-        time.sleep(0.01)
+        keep_telling(a, "b", b)
+        keep_telling(b, "c", c)
     assert c.received.heard("a") == []
 
 
@@ -198,13 +195,11 @@ def test_neighbours_come_and_go_while_others_stay(site):
     keep_telling(b, "hub", hub)
     keep_telling(a, "hub", hub)
     hub.unlink("b")
-    time.sleep(0.1)
-    before = len(hub.received.heard("b"))
-    for _ in range(20):
+    for _ in range(TIMES):
+        keep_telling(a, "hub", hub)  # what was being taken in when b was removed is taken in by then
         b.send("hub", b"gone")
-        time.sleep(0.01)
-    assert len(hub.received.heard("b")) == before
     keep_telling(a, "hub", hub)
+    assert b"gone" not in hub.received.heard()
 
 
 def test_a_neighbour_with_a_new_key_is_heard_under_its_old_name(site):
@@ -213,13 +208,12 @@ def test_a_neighbour_with_a_new_key_is_heard_under_its_old_name(site):
     keep_telling(old, "hub", hub)
     hub.link(Link("friend", "new", certificate="new"))
     new = site.open("new", site.link("hub", dials=True))
+    for _ in range(TIMES):
+        keep_telling(new, "hub", hub)
+        old.send("hub", b"of the old key")
     keep_telling(new, "hub", hub)
-    time.sleep(0.1)
-    hub.received.frames.clear()
-    old.send("hub", b"of the old key")
-    new.send("hub", b"of the new key")
-    assert wait_for(lambda: b"of the new key" in hub.received.heard("friend"))
     assert b"of the old key" not in hub.received.heard()
+    assert {name for name, _ in hub.received.frames} == {"friend"}
 
 
 @sockets("tcp", "tls")
@@ -244,9 +238,9 @@ def test_a_link_behind_which_nobody_is_is_opened_anew(site, monkeypatch):
     config.insert_json5("listen/endpoints", json.dumps([site.endpoint("b")]))
     with zenoh.open(config) as impostor:
         a = site.open("a", site.link("b", dials=True))
-        first = wait_for(lambda: list(map(str, impostor.info.peers_zid())))
-        assert first
-        assert wait_for(lambda: (now := list(map(str, impostor.info.peers_zid()))) and now != first)
+        first = until(lambda: list(map(str, impostor.info.peers_zid())))
+        until(lambda: (now := list(map(str, impostor.info.peers_zid()))) and now != first)
+    monkeypatch.undo()  # a loaded machine may need longer to connect
     b = site.open("b", site.link("a"))
     keep_telling(a, "b", b)
 
@@ -254,14 +248,23 @@ def test_a_link_behind_which_nobody_is_is_opened_anew(site, monkeypatch):
 @sockets("tcp", "tls")
 def test_a_quiet_link_is_left_as_it_is(site, monkeypatch):
     """Directed as well: that a neighbour neither tells nor hears us much is no reason to connect to it anew."""
-    monkeypatch.setattr("byzmab.node.transport.zenoh.RECONNECT_AFTER", 0.3)
+    looks = {}  # at the sessions, of each transport
+
+    def check_sessions(self, now):
+        looks[self] = looks.get(self, 0) + 1
+        check(self, now)
+
+    check = ZenohTransport._check_sessions
+    monkeypatch.setattr(ZenohTransport, "_check_sessions", check_sessions)
     b = site.open("b", site.link("a", hears=False), site.link("c", tells=False))
     a = site.open("a", site.link("b", dials=True, tells=False))
     c = site.open("c", site.link("b", dials=True, hears=False))
     keep_telling(b, "a", a)
     keep_telling(c, "b", b)
+    monkeypatch.setattr("byzmab.node.transport.zenoh.RECONNECT_AFTER", 0.3)
     sessions = [transport._outbound["b"].zenoh for transport in (a, c)]
-    time.sleep(1.5)
+    looks.clear()
+    until(lambda: min(looks.get(transport, 0) for transport in (a, c)) > 40)  # each after a tenth of these 0.3 s
     assert sessions == [transport._outbound["b"].zenoh for transport in (a, c)]
     keep_telling(b, "a", a)
     keep_telling(c, "b", b)
@@ -287,15 +290,12 @@ def test_of_a_flood_the_newest_frames_are_taken_and_others_do_not_wait(site):
         loud.send("hub", b"%d" % number + b" " * 500)
         if number % 2000 == 0:
             quiet.send("hub", b"quiet %d" % number)
-            time.sleep(0.02)
-    assert wait_for(lambda: len(hub.received.heard("quiet")) == 10)
-    time.sleep(0.3)
+            until(lambda number=number: b"quiet %d" % number in hub.received.heard("quiet"))
     if site.kind != "memory":  # over TCP a full link drops at the sender: the newest that were sent may be lost
+        until(lambda: loud.send("hub", b"the last") or b"the last" in hub.received.heard("loud"))
         assert len(hub.received.heard("loud")) < 10_000, "most of a flood is never taken in"
-        loud.send("hub", b"the last")
-        assert wait_for(lambda: b"the last" in hub.received.heard("loud"))
     else:
-        assert hub.received.heard("loud")[-1].startswith(b"19999")
+        until(lambda: hub.received.heard("loud")[-1].startswith(b"19999"))
 
 
 def test_a_frame_that_is_too_large_is_left_out_and_breaks_nothing(site):
@@ -303,13 +303,13 @@ def test_a_frame_that_is_too_large_is_left_out_and_breaks_nothing(site):
     keep_telling(a, "b", b)
     a.send("b", b"y" * (MOST_BYTES + 1000))
     whole = b"z" * (MOST_BYTES - 1000)
-    assert wait_for(lambda: a.send("b", whole) or whole in b.received.heard())
+    until(lambda: a.send("b", whole) or whole in b.received.heard())
     assert not any(frame[:1] == b"y" for frame in b.received.heard())
 
 
 @sockets("tls")
 def test_without_a_certificate_of_the_authority_nobody_connects(site):
-    a, b = site.open("a", site.link("b", dials=True)), site.open("b", site.link("a"), site.link("c"))
+    b = site.open("b", *map(site.link, "acde"))
     stranger = ZenohTransport("test", "c", (), site.certificates("c", Authority()))
     stranger.link(site.link("b", dials=True))
     bare = ZenohTransport("test", "c")
@@ -317,11 +317,13 @@ def test_without_a_certificate_of_the_authority_nobody_connects(site):
     for transport in (stranger, bare):
         site.opened.append(transport)
         transport.open(lambda name, frame: None)
-    keep_telling(a, "b", b, since=1.0)
-    for _ in range(20):
-        stranger.send("b", b"let me in")
-        bare.send("b", b"let me in")
-        time.sleep(0.01)
+    for key in "ade":  # while each of these connects, one after the other, the strangers try again and again
+        guest = site.open(key, site.link("b", dials=True))
+        for _ in range(TIMES):
+            keep_telling(guest, "b", b)
+            stranger.send("b", b"let me in")
+            bare.send("b", b"let me in")
+        keep_telling(guest, "b", b)
     assert b.received.heard("c") == []
 
 
@@ -330,14 +332,18 @@ def test_an_insider_can_neither_speak_for_another_nor_listen_to_it(site):
     b = site.open("b", site.link("a"), site.link("c"))
     a = site.open("a", site.link("b", dials=True))
     insider = site.raw("c", to="b")
-    overheard = insider.declare_subscriber("byzmab/test/b/a", zenoh.handlers.RingChannel(100))
+    overheard, told = (
+        insider.declare_subscriber(f"byzmab/test/b/{hearer}", zenoh.handlers.RingChannel(100)) for hearer in "ac"
+    )
     keep_telling(a, "b", b)
     keep_telling(b, "a", a)
-    assert wait_for(lambda: insider.put("byzmab/test/c/b", b"as myself") or b.received.heard("c"))
+    until(lambda: insider.put("byzmab/test/c/b", b"as myself") or b.received.heard("c"))
     for path in ("byzmab/test/a/b", "byzmab/test/*/b"):
         insider.put(path, b"as another")
+    until(lambda: insider.put("byzmab/test/c/b", b"as myself again") or b"as myself again" in b.received.heard("c"))
     b.send("a", b"for a alone")
-    assert wait_for(lambda: b"for a alone" in a.received.heard())
+    until(lambda: b"for a alone" in a.received.heard())
+    until(lambda: b.send("c", b"for c") or told.handler.try_recv())
     assert b"as another" not in b.received.heard()
     assert overheard.handler.try_recv() is None
 
@@ -364,18 +370,18 @@ def test_a_hung_neighbour_delays_nobody_and_is_heard_again_when_it_wakes(site):
             assert child.stdout.readline() == b"ready\n"
             a = site.open("a", site.link("child", dials=True), site.link("b", dials=True))
             b = site.open("b", site.link("a"))
-            assert wait_for(lambda: a.send("child", b"1") or b"echo 1" in a.received.heard())
+            until(lambda: a.send("child", b"1") or b"echo 1" in a.received.heard())
             keep_telling(a, "b", b)
             child.send_signal(signal.SIGSTOP)
             for _ in range(2000):  # 20 MB: more than buffers hold, and nobody reads them
                 a.send("child", b"x" * 10_000)
             keep_telling(a, "b", b)
             child.send_signal(signal.SIGCONT)
-            assert wait_for(lambda: a.send("child", b"2") or b"echo 2" in a.received.heard(), 15)
+            until(lambda: a.send("child", b"2") or b"echo 2" in a.received.heard())
         finally:
             child.send_signal(signal.SIGCONT)
             child.stdin.close()
-            child.wait(10)
+            child.wait(LONG)
 
 
 def test_a_port_in_use_is_said_in_one_sentence(tmp_path):

@@ -8,6 +8,7 @@ import urllib.request
 import pytest
 from command import byzmab
 from live import ARMS, Process, Time, config_of, host_of, key_of, learn, neighbour_of
+from waiting import LONG
 
 from byzmab import AsyncClient, BadInput, Client, NodeError
 from byzmab.node import administration
@@ -198,6 +199,7 @@ def test_a_decision_made_before_a_reset_still_takes_its_reward(tmp_path):
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory):
+    """Only one of the tests rewards it: that one begins with a node that has learned nothing."""
     process = Process(1, tmp_path_factory.mktemp("best"), catch_up=0.0)
     yield process.start()
     assert process.stop() == 0
@@ -205,7 +207,7 @@ def node(tmp_path_factory):
 
 @pytest.fixture
 def client(node):
-    with Client(node.url, retries=0) as client:
+    with Client(node.url, timeout=LONG, retries=0) as client:
         yield client
 
 

@@ -21,7 +21,7 @@ def report(reproduction):
 
 @pytest.fixture(scope="module")
 def page(chromium, report):
-    """Opened once, for the tests that only read it; it comes after those that have a browser of their own."""
+    """Opened once, for the tests that only read it."""
     return open_page(chromium, report, 1200, "#plot-F11 .main-svg")
 
 

@@ -28,6 +28,9 @@ def replay(experiment):
     played = Run(experiment, 0)
     state, parts, byzantine = played.state, experiment.parts, experiment.byzantine
     normal = range(byzantine, parts.agents)
+    drawn = Run(experiment, 0)
+    drawn.advance(1 + experiment.delay)
+    may_hear = drawn.state["may_hear"].tolist()
     live = {
         i: Agent(
             parts.arms,
@@ -37,6 +40,7 @@ def replay(experiment):
             experiment.policy,
             seed=int(fold(state.record["policy_key"], i)),
             tally=experiment.tally,
+            neighbours=may_hear[i],
         )
         for i in normal
     }

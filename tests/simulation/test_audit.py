@@ -57,7 +57,7 @@ def test_counts_that_fall_and_rewards_that_jump_cannot_follow(fall):
     assert not follows(*fall, 10.0, 5.0)
 
 
-@pytest.mark.parametrize("attack", ["alie", "mimic", "gaussian", "constant", "adaptive", "starve"])
+@pytest.mark.parametrize("attack", ["alie", "mimic", "gaussian", "constant", "adaptive"])
 def test_who_gives_itself_away_is_expelled_by_all_who_hear_it(attack):
     """Then the others go on with f = 0, as if there had never been a liar that they heard."""
     who = expelled(SMALL.but(attack=attack))
@@ -72,15 +72,26 @@ def test_who_gives_itself_away_is_expelled_by_all_who_hear_it(attack):
 @pytest.mark.parametrize("settings", [{}, {"tell": "every:4"}, {"agents": 60, "horizon": 40}], ids=str)
 def test_who_leaves_out_an_arm_is_expelled_where_no_report_is_lost(settings):
     """By those it was silent to, in the first round in which it was; a liar cannot lower f now and raise it later."""
-    split = SMALL.but(attack="crafted:second_count=0,share=0.5,switch=20", **settings)
+    split = SMALL.but(attack="crafted:second_count=0,share=0.5,switch=20", reliable_links=True, **settings)
     others = split.agents - 1  # who hear a liar
     assert 0 < expelled(split.but(horizon=5)).sum() < 2 * others
     assert expelled(split.but(horizon=30)).sum() == 2 * others
 
 
-@pytest.mark.parametrize("settings", [{"graph": "erdos-renyi:0.6", "time_varying": True}, {"subset": 4}], ids=str)
-def test_silence_gives_nobody_away_where_nobody_is_expected(settings):
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"graph": "erdos-renyi:0.6", "time_varying": True, "reliable_links": True},
+        {"subset": 4, "reliable_links": True},
+        {"agents": 60},
+        {},
+    ],
+    ids=str,
+)
+def test_silence_gives_nobody_away_unless_links_are_declared_reliable(settings):
     assert not expelled(SMALL.but(attack="starve", audit=True, **settings)).any()
+    everywhere = SMALL.but(attack="starve", reliable_links=True)
+    assert expelled(everywhere).sum() == 2 * 7
 
 
 @pytest.mark.parametrize("attack", ATTACKS.entries)

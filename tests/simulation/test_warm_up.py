@@ -1,20 +1,20 @@
 """What is built in can be compiled beforehand, and then nothing is compiled where it is played."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
 from functools import partial
 
 import pytest
-from command import BYZMAB
+from command import BYZMAB, copy_machine_code
+from waiting import LONG
 
 from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS
 from byzmab.baselines import BASELINES
 from byzmab.baselines.contexts import CONTEXT_BASELINES
 from byzmab.contexts.believe import MOST_KNOWN
-from byzmab.core.compiler import CACHE, watching_compilation
+from byzmab.core.compiler import watching_compilation
 from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
 from byzmab.core.recommended import AT_CONTEXTS
@@ -94,8 +94,7 @@ def test_what_was_warmed_up_is_not_compiled_again(monkeypatch, tmp_path):
     """With machine code of its own: that of other tests, without what believes and chooses."""
     compile_for = partial(warm_up.compile_for, warm_up.FIRST)
     compile_for()
-    left_out = shutil.ignore_patterns("*believe_all*", "*choose_all*")
-    shutil.copytree(CACHE, tmp_path / "machine-code" / CACHE.name, ignore=left_out)
+    copy_machine_code(tmp_path, "*believe_all*", "*choose_all*")
     monkeypatch.setenv("BYZMAB_CACHE_DIR", str(tmp_path))
     tasks = [[compile_for], [partial(warm_up.compile_for, {"graph": "complete"})]]
     monkeypatch.setattr(warm_up, "stages", lambda: tasks)
@@ -130,7 +129,7 @@ def test_ctrl_c_ends_all_workers_and_shows_no_traceback():
     for done in ("0", "1", "2"):  # so both workers have begun
         assert process.stdout.readline().strip() == done
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    _, errors = process.communicate(timeout=30)  # until no worker has stderr any more
+    _, errors = process.communicate(timeout=LONG)  # until no worker has stderr any more
     assert process.returncode == 130
     assert errors == "stopped\n"
 

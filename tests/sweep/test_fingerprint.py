@@ -9,7 +9,7 @@ import pytest
 
 from byzmab import Experiment, ResultStore, open_sweep, run_sweep, simulate
 from byzmab.attacks.extreme import Extreme
-from byzmab.simulation import sources
+from byzmab.core import sources
 from byzmab.sweep import identity
 from byzmab.sweep.identity import NotStored, address
 

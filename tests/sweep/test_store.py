@@ -104,7 +104,7 @@ def test_every_setting_but_the_number_of_runs_is_in_the_address():
         "arms": (0.6, 0.2), "agents": 6, "byzantine": 2, "f": 0, "kappa": 1.2, "graph": "ring:2", "time_varying": True,
         "attack": "none", "filter": "pooled", "memory": 3, "policy": "tuned", "rewards": "uniform:0.1", "subset": 2,
         "spread": 0.1, "drift": "steps:9", "tally": "window:9",
-        "epoch": 2, "delay": 1, "tell": "growth:0.5", "audit": True, "algorithm": "coop-ucb2", "horizon": 61, "seed": 1, "record": 20,
+        "epoch": 2, "delay": 1, "tell": "growth:0.5", "audit": True, "reliable_links": True, "algorithm": "coop-ucb2", "horizon": 61, "seed": 1, "record": 20,
     }  # fmt: skip
     at_contexts = {"context": 4, "contexts": "leaning", "ridge": 2.0, "shares": "projection", "vetting": False}
     assert {*changes, *at_contexts, "runs"} == set(SMALL.settings())

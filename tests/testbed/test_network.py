@@ -1,9 +1,9 @@
 """A network of real processes on loopback: started, hurt, mended and stopped."""
 
 import json
-import time
 
 import pytest
+from waiting import LONG, until
 
 from byzmab import BadInput
 from byzmab.node.client import Client
@@ -13,15 +13,6 @@ from byzmab.simulation.experiment import Experiment
 from byzmab.testbed.network import Network
 from byzmab.testbed.provision import Options
 from byzmab.testbed.traffic import Traffic
-
-SOON = 15.0  # seconds; processes share slow cores
-
-
-def wait_for(condition, seconds=SOON):
-    end = time.monotonic() + seconds
-    while not (value := condition()) and time.monotonic() < end:
-        time.sleep(0.05)
-    return value
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +24,7 @@ def network(tmp_path_factory):
 
 
 def client(network, number):
-    return Client(network.member(number).url, timeout=5.0, retries=2)
+    return Client(network.member(number).url, timeout=LONG, retries=2)
 
 
 def peer(network, number, of):
@@ -54,14 +45,14 @@ def version(network, number, by):
 def test_all_nodes_hear_each_other_over_tls(network):
     for number in range(1, 7):
         others = [other for other in range(1, 7) if other != number]
-        assert wait_for(lambda number=number, others=others: all(is_heard(network, other, number) for other in others))
+        until(lambda number=number, others=others: all(is_heard(network, other, number) for other in others))
     config = read_config(network.member(3).file)
     assert config.links.tls is not None and all(endpoint.startswith("tls/") for endpoint in config.links.listen)
 
 
 def test_applications_decide_and_a_liar_is_caught_with_proof(network):
     with Traffic(network, rate=20.0) as traffic:
-        assert wait_for(lambda: all(application.decisions >= 30 for application in traffic.applications), 60)
+        until(lambda: all(application.decisions >= 30 for application in traffic.applications))
     summary = traffic.summary()
     for row in summary["agents"]:
         assert row["regret"] >= 0 and row["solo_regret"] >= 0 and row["state"] == "up"
@@ -77,14 +68,15 @@ def test_applications_decide_and_a_liar_is_caught_with_proof(network):
 def test_a_node_that_is_cut_off_still_decides_and_comes_back(network):
     network.partition(4)
     assert network.state(4) == "cut off"
-    assert wait_for(lambda: (peer(network, 3, of=4).age or 0) > 0.8)
-    before = version(network, 4, by=3)
-    time.sleep(0.5)
+    until(lambda: (peer(network, 3, of=4).age or 0) > 0.8)
+    before, others = version(network, 4, by=3), [version(network, other, by=3) for other in (2, 5)]
+    for other, (epoch, seq) in zip((2, 5), others, strict=True):  # meanwhile others are heard ten times
+        until(lambda other=other, later=(epoch, seq + 10): version(network, other, by=3) >= later)
     assert version(network, 4, by=3) == before, "nothing passes"
     assert client(network, 4).peers() == []
     assert client(network, 4).select().arm in network.deployment.plan.arms
     network.heal(4)
-    assert wait_for(lambda: is_heard(network, 4, by=3, since=before) and is_heard(network, 3, by=4))
+    until(lambda: is_heard(network, 4, by=3, since=before) and is_heard(network, 3, by=4))
 
 
 def test_a_killed_node_goes_on_from_its_data_in_a_new_epoch(network):
@@ -100,7 +92,7 @@ def test_a_killed_node_goes_on_from_its_data_in_a_new_epoch(network):
     after = client(network, 5).state()
     assert after.epoch > before.epoch
     assert [(arm.arm, arm.pulls) for arm in after.arms] == [(arm.arm, arm.pulls) for arm in before.arms]
-    assert wait_for(lambda: is_heard(network, 5, by=3, since=heard) and is_heard(network, 3, by=5))
+    until(lambda: is_heard(network, 5, by=3, since=heard) and is_heard(network, 3, by=5))
 
 
 def test_a_hung_node_delays_nobody_and_is_heard_again_when_it_wakes(network):
@@ -109,19 +101,19 @@ def test_a_hung_node_delays_nobody_and_is_heard_again_when_it_wakes(network):
     try:
         assert network.state(6) == "hung"
         other = version(network, 2, by=3)
-        for _ in range(20):  # a node that waited for the hung one would not answer within the client's timeout
-            Client(network.member(3).url, retries=0).select()
-        assert wait_for(lambda: is_heard(network, 2, by=3, since=other)), "others are heard meanwhile"
+        for _ in range(20):  # a node that waited for the hung one would not answer
+            Client(network.member(3).url, timeout=LONG, retries=0).select()
+        until(lambda: is_heard(network, 2, by=3, since=other))  # others are heard meanwhile
     finally:
         network.thaw(6)
-    assert wait_for(lambda: is_heard(network, 6, by=3, since=heard), 30)
+    until(lambda: is_heard(network, 6, by=3, since=heard))
 
 
 def test_liars_change_how_they_lie_while_they_run(network):
     network.set_attack("starve")
-    assert wait_for(lambda: set(peer(network, 3, of=1).pulls.values()) == {0})
+    until(lambda: set(peer(network, 3, of=1).pulls.values()) == {0})
     network.set_attack("extreme")
-    assert wait_for(lambda: set(peer(network, 3, of=1).means.values()) == {0.0, 1.0})
+    until(lambda: set(peer(network, 3, of=1).means.values()) == {0.0, 1.0})
     with pytest.raises(BadInput, match="attack 'nonsense' is not known"):
         network.set_attack("nonsense")
 
@@ -132,14 +124,14 @@ def test_proven_liars_are_expelled_and_taken_back_while_nodes_run(network):
         with client(network, number) as application:
             for _ in range(decisions):
                 application.reward(application.select().event_id, 1.0)
-    assert wait_for(lambda: peer(network, 3, of=1).evidence, 30)
+    until(lambda: peer(network, 3, of=1).evidence)
     assert not peer(network, 3, of=1).expelled
     network.set_equivocators("expel")
-    assert wait_for(lambda: peer(network, 3, of=1).expelled)
+    until(lambda: peer(network, 3, of=1).expelled)
     network.set_equivocators("keep")
-    assert wait_for(lambda: not peer(network, 3, of=1).expelled)
+    until(lambda: not peer(network, 3, of=1).expelled)
     heard = version(network, 1, by=3)
-    assert wait_for(lambda: is_heard(network, 1, by=3, since=heard)), "it counts again"
+    until(lambda: is_heard(network, 1, by=3, since=heard))  # it counts again
     with pytest.raises(BadInput, match="equivocators 'later' is not allowed; allowed: expel, keep"):
         network.set_equivocators("later")
 
@@ -148,13 +140,13 @@ def test_an_honest_agent_is_turned_into_a_liar_and_back(network):
     network.set_attack("extreme")
     network.turn(4)
     assert network.lies(4) and not network.lies(3)
-    assert wait_for(lambda: set(peer(network, 3, of=4).means.values()) == {0.0, 1.0})
+    until(lambda: set(peer(network, 3, of=4).means.values()) == {0.0, 1.0})
     network.turn(4)
     assert not network.lies(4)
     with client(network, 4) as application:
         for _ in range(4):
             application.reward(application.select().event_id, 1.0)
-    assert wait_for(lambda: set(peer(network, 3, of=4).means.values()) != {0.0, 1.0})
+    until(lambda: set(peer(network, 3, of=4).means.values()) != {0.0, 1.0})
 
 
 def test_unknown_agents_are_named(network):

@@ -31,6 +31,7 @@ class World(NamedTuple):
     bests: Integers  # agents: the arm with the largest of these
     byzantine: int
     f: int  # as given, or FROM_NEIGHBOURS: `f_of` gives a receiver's own
+    may_hear: Integers  # agents: how many neighbours each may hear in some round or other
     kappas: Floats  # agents
     consistency: bool  # whether the filter drops reports with κ n_j < n_i
     starts: Integers  # agents + 1: agent i's neighbours are neighbours[starts[i]:starts[i + 1]]
@@ -51,7 +52,7 @@ def _contracts() -> dict[str, Contract]:
         np.zeros(1, np.uint64),
     )
     told, lists = Report(table, table), (integers, integers, integers, integers, integers)
-    world = World(0, table, table, integers, floats, 0, table, integers, 0, 0, floats, True, *lists, told)
+    world = World(0, table, table, integers, floats, 0, table, integers, 0, 0, integers, floats, True, *lists, told)
     extremes = Extremes(floats, floats, integers, integers, integers)
     sums = floats, floats, floats, floats, floats, floats, floats, floats, floats
     ranks = integers, integers, integers, integers, integers, integers, integers
@@ -159,8 +160,8 @@ class Attack(Plugin):
 
 @compiled
 def f_of(world: World, receiver: int) -> int:
-    """How many liars a receiver reckons with."""
-    return f_for(world.f, world.inbox_starts[receiver + 1] - world.inbox_starts[receiver])
+    """Return the fault budget of a receiver, before it expels anybody."""
+    return f_for(world.f, world.may_hear[receiver])
 
 
 @compiled

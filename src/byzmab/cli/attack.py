@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from byzmab.cli.options import Json, Workers, require_study, takes_experiment
+from byzmab.cli.options import Json, Overwrite, Workers, require_study, takes_experiment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +49,7 @@ def search(
     workers: Workers = None,
     json: Json = False,
     out: Annotated[Path | None, OUT] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Search a family of attacks for the one that hurts most, and judge it on fresh seeds.
 
@@ -60,20 +61,20 @@ def search(
 
     require_study("search")
     with compiling_notice(), warnings_to_stderr():
-        from byzmab.simulation.files import make_directory, open_experiment, read_settings, run_options
+        from byzmab.simulation.files import open_experiment, read_settings, run_options
 
         experiment = open_experiment(file, changes)
         wanted = run_options(file)
-        directory = make_directory(out or wanted.get("out", "attack"))
+        where = out or wanted.get("out", "attack")
         how = {"goal": goal, "lock_in": lock_in, "restarts": restarts, "optimizer": optimizer}
         how["workers"] = wanted.get("workers") if workers is None else workers
         sizes = {"trials": trials, "runs": search_runs}
         how |= {name: size for name, size in sizes.items() if size is not None}
         if all_filters:
             given = {**({} if file is None else read_settings(file)), **changes}
-            summary, show, files = _search_all(experiment, given.get("policy"), how, directory)
+            summary, show, files = _search_all(experiment, given.get("policy"), how, where, overwrite)
         else:
-            summary, show, files = _search_one(experiment, how, directory)
+            summary, show, files = _search_one(experiment, how, where, overwrite)
     if json or wanted.get("json", False):
         print_json(summary)
     else:
@@ -82,43 +83,63 @@ def search(
         note(f"wrote {path}")
 
 
-def _search_one(experiment: "Experiment", how: dict[str, Any], directory: Path) -> "Outcome":
+def _search_one(experiment: "Experiment", how: dict[str, Any], out: Path, overwrite: bool) -> "Outcome":
     """Search against an experiment's own filter."""
     from byzmab.cli.show import note
     from byzmab.cli.tables import judgement_table
     from byzmab.search.judge import check_judged, judge
-    from byzmab.search.keep import save_search, summary
-    from byzmab.search.search import search_attack
+    from byzmab.search.keep import save_search, summary, work_of
+    from byzmab.search.search import check_search, search_attack
+    from byzmab.simulation.outputs import open_output
     from byzmab.simulation.progress import progress_bar
     from byzmab.sweep.store import ResultStore
 
     check_judged(experiment)
+    check_search(experiment, **how)
+    output = open_output(out, work_of(experiment, how), overwrite)
     with progress_bar("searching") as progress:
-        found = search_attack(experiment, store=ResultStore(directory), progress=progress, **how)
-    files = save_search(found, directory)  # before it is judged, so that nothing stops it from being there
+        found = search_attack(experiment, store=ResultStore(output.directory), progress=progress, **how)
+    became = work_of(experiment, how, found)
+    if not output.complete and output.allows(became):
+        with output.writing(became, finished=False) as directory:
+            save_search(found, directory)  # before it is judged, so that nothing stops it from being there
     if found.interrupted:
-        note(f"the worst of {len(found.trials)} trials is in {files[0]}; the same command goes on from there")
+        kept = output.directory / "found.py"
+        note(f"the worst of {len(found.trials)} trials is in {kept}; the same command goes on from there")
         raise typer.Exit(130)
     with progress_bar("judging") as progress:
         judgement = judge(found, progress, how["workers"])
-    files = save_search(found, directory, judgement)
+    with output.writing() as directory:
+        files = save_search(found, directory, judgement)
     return summary(found, judgement), lambda: judgement_table(found, judgement), files
 
 
-def _search_all(experiment: "Experiment", policy: Any, how: dict[str, Any], directory: Path) -> "Outcome":
+def _search_all(experiment: "Experiment", policy: Any, how: dict[str, Any], out: Path, overwrite: bool) -> "Outcome":
     """Search against every filter, with one policy if it is given; --filter is not asked."""
     from byzmab.cli.show import note
     from byzmab.cli.tables import worst_cases_table
-    from byzmab.search.keep import save_worst_cases
+    from byzmab.search.judge import check_judged
+    from byzmab.search.keep import save_worst_cases, work_of_worst_cases
+    from byzmab.search.search import check_search
     from byzmab.search.worst_cases import contestants, worst_cases
+    from byzmab.simulation.outputs import open_output
     from byzmab.simulation.progress import progress_bar
     from byzmab.sweep.store import ResultStore
 
     wanted = contestants(policy)
+    check_judged(experiment)
+    for contestant in wanted:
+        check_search(experiment.but(**contestant._asdict()), **how)
+    output = open_output(out, work_of_worst_cases(experiment, how, wanted), overwrite)
     with progress_bar("searching") as progress:
-        found = worst_cases(experiment, wanted, store=ResultStore(directory), progress=progress, **how)
-    files = save_worst_cases(found, directory)
-    if len(found) < len(wanted):
+        found = worst_cases(experiment, wanted, store=ResultStore(output.directory), progress=progress, **how)
+    all_found = len(found) == len(wanted)
+    became = work_of_worst_cases(experiment, how, [case.contestant for case in found])
+    files: list[Path] = []
+    if all_found or output.allows(became):
+        with output.writing(became, finished=all_found) as directory:
+            files = save_worst_cases(found, directory)
+    if not all_found:
         note(f"{len(found)} of {len(wanted)} are finished; the same command goes on from there")
         raise typer.Exit(130)
     summary = {"worst_cases": [case.summary() for case in found]}

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from byzmab.cli.options import Json, Workers, require_study
+from byzmab.cli.options import Json, Overwrite, Workers, require_study
 
 ALGORITHMS = typer.Argument(
     help="Those to compare: as in byzmab list, with parameters or not, file.py:Name of your own, and solo; all if not "
@@ -34,6 +34,7 @@ def compare_algorithms(
     workers: Workers = None,
     json: Json = False,
     out: Annotated[Path, OUT] = Path("comparison"),
+    overwrite: Overwrite = False,
 ) -> None:
     """Compare algorithms with published and tuned constants, without attack and under the worst named and found.
 
@@ -48,8 +49,8 @@ def compare_algorithms(
         from byzmab.comparison.contestants import contestants_of, preset_of
         from byzmab.comparison.draw import write_figure
         from byzmab.comparison.play import compare_algorithms as run
-        from byzmab.comparison.table import write_tables
-        from byzmab.simulation.files import make_directory
+        from byzmab.comparison.table import work_of, write_tables
+        from byzmab.simulation.outputs import open_output
         from byzmab.simulation.progress import progress_bar
         from byzmab.simulation.run import check_workers
         from byzmab.sweep.store import ResultStore
@@ -57,12 +58,13 @@ def compare_algorithms(
         check_workers(workers)
         chosen = preset_of(preset, network, attack, horizon=horizon, runs=runs, trials=trials)
         contestants = contestants_of(algorithms)
-        directory = make_directory(out)
+        output = open_output(out, work_of(contestants, chosen, seed), overwrite)
         with progress_bar("comparing") as progress:
-            comparison = run(contestants, chosen, ResultStore(directory), seed, workers, progress)
+            comparison = run(contestants, chosen, ResultStore(output.directory), seed, workers, progress)
     if json:
         print_json(comparison.summary())
     else:
         leaderboard_table(comparison)
-    for path in [*write_tables(comparison, directory), *write_figure(comparison, directory)]:
-        note(f"wrote {path}")
+    with output.writing() as directory:
+        for path in [*write_tables(comparison, directory), *write_figure(comparison, directory)]:
+            note(f"wrote {path}")

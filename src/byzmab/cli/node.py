@@ -49,19 +49,23 @@ def run_node(
 
 @node.command("export")
 def export_node(
-    file: NodeFile, out: Annotated[Path | None, typer.Option(help="write to a file", metavar="FILE")] = None
+    file: NodeFile,
+    out: Annotated[Path | None, typer.Option(help="write to a new file", metavar="FILE")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="replace the file")] = False,
 ) -> None:
     """Write a node's state as JSON, while it runs or not."""
     with needs_extra("node"):
         from byzmab.node.config import read_config
         from byzmab.node.records import to_json
         from byzmab.node.store import export_state
+        from byzmab.simulation.outputs import new_file, write_bytes
 
+        target = None if out is None else new_file(out, overwrite)
         text = to_json(export_state(read_config(file).data))
-    if out is None:
+    if target is None:
         sys.stdout.buffer.write(text + b"\n")
     else:
-        out.write_bytes(text)
+        write_bytes(target, text)
 
 
 @node.command("import")

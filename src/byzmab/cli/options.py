@@ -17,6 +17,7 @@ FLAGS = {
     "f": ["--f"],
     "time_varying": ["--time-varying/--fixed"],
     "audit": ["--audit/--no-audit"],
+    "reliable_links": ["--reliable-links/--no-reliable-links"],
     "vetting": ["--vetting/--no-vetting"],
 }
 FILE = Annotated[
@@ -27,6 +28,7 @@ ExecutorName = Annotated[str, typer.Option("--executor", help="where to compute:
 Address = Annotated[
     str | None, typer.Option(help="of a Dask scheduler; a cluster on this machine if not given", show_default=False)
 ]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="replace what other work left at --out")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON object and nothing else on stdout")]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from byzmab.cli.options import Json, Workers, require_study, takes_experiment
+from byzmab.cli.options import Json, Overwrite, Workers, require_study, takes_experiment
 
 
 @takes_experiment()
@@ -17,14 +17,20 @@ def simulate(
     out: Annotated[
         Path | None, typer.Option(help="directory for the result, the experiment file and the figure", metavar="DIR")
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Simulate a network of agents, some of which lie, and show the regret of the others."""
+    """Simulate a network of agents, some of which lie, and show the regret of the others.
+
+    If --out holds the result of the same experiment, this is shown and nothing is simulated.
+    """
     from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
     from byzmab.cli.tables import regret_table
 
     with compiling_notice(), warnings_to_stderr():
-        from byzmab.simulation.files import make_directory, open_experiment, run_options, write_result
+        from byzmab.simulation.files import find_result, names_of, open_experiment, run_options, write_result
+        from byzmab.simulation.outputs import Work, open_output
         from byzmab.simulation.progress import progress_bar
+        from byzmab.simulation.run import check_workers
         from byzmab.simulation.run import simulate as run
 
         experiment = open_experiment(file, changes)
@@ -32,13 +38,27 @@ def simulate(
         json, out = json or wanted.get("json", False), out or wanted.get("out")
         if out is not None:
             require_study()
-        directory = None if out is None else make_directory(out)
-        with progress_bar("simulating") as progress:
-            result = run(experiment, progress=progress, workers=wanted.get("workers") if workers is None else workers)
+        output = found = None
+        if out is not None:
+            from byzmab.sweep.identity import what_determines
+
+            settings = {**what_determines(experiment), "runs": experiment.runs}
+            output = open_output(out, Work("byzmab simulate", names_of(experiment), settings), overwrite)
+            found = find_result(experiment, output.directory) if output.finished else None
+        workers = wanted.get("workers") if workers is None else workers
+        if found is None:
+            with progress_bar("simulating") as progress:
+                result = run(experiment, progress=progress, workers=workers)
+        else:
+            check_workers(workers)
+            result = found
     if json:
         print_json(result.summary())
     else:
         regret_table([("", result)])
-    if directory is not None:
-        for path in write_result(result, directory):
-            note(f"wrote {path}")
+    if output is not None:
+        if found is not None:
+            note(f"{output.directory} holds this result already; nothing was simulated")
+        with output.writing() as directory:
+            for path in write_result(result, directory, missing_only=found is not None):
+                note(f"wrote {path}")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from byzmab.paper.as_published import AsPublished
     from byzmab.paper.bounds import Bounds
     from byzmab.paper.claims import Claim
-    from byzmab.paper.reproduction import FigureData
+    from byzmab.paper.reproduction import AnyFigure
     from byzmab.search.judge import Judgement
     from byzmab.search.search import Search
     from byzmab.search.worst_cases import WorstCase
@@ -26,12 +26,12 @@ def _number(value: float | None, digits: int = 2) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
-def figures_table(figures: Mapping[str, "FigureData"]) -> None:
+def figures_table(figures: Mapping[str, "AnyFigure"]) -> None:
     """Print every curve's regret at the horizon."""
-    table = new_table("regret per normal agent at the horizon", ("figure", "curve"), ("mean", "stderr"))
+    table = new_table("regret per normal agent at the horizon", ("figure", "curve"), ("runs", "mean", "stderr"))
     for id, data in figures.items():
         for label, numbers in data.summary()["curves"].items():
-            table.add_row(id, label, *(_number(numbers[key]) for key in ("mean", "stderr")))
+            table.add_row(id, label, str(data.about.runs), *(_number(numbers[key]) for key in ("mean", "stderr")))
     print_table(table)
 
 
@@ -63,7 +63,11 @@ def claims_table(claims: Mapping[str, "Claim"]) -> None:
     colors = {"holds": "green", "fails": "red", "inconclusive": "yellow"}
     for id, item in claims.items():
         evidence = "\n".join(str(number).replace("[", "\\[") for number in item.evidence)
-        said = f"{item.statement}\n[dim]{item.test}[/dim]"
+        figures = (
+            "; ".join(f"{id}: {about.in_words()}" for id, about in item.made_from.items())
+            or "4000 drawn graphs for each q"
+        )
+        said = f"{item.statement}\n[dim]{item.test}\ndecided from {figures}[/dim]"
         table.add_row(id, said, f"[{colors[item.verdict]}]{item.verdict}[/]", evidence)
     print_table(table)
 

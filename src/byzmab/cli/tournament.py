@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from byzmab.cli.options import Address, ExecutorName, Json, Workers, require_study, takes_experiment
+from byzmab.cli.options import Address, ExecutorName, Json, Overwrite, Workers, require_study, takes_experiment
 
 OUT = typer.Option(help="directory for results, maps and report; what is in it is not played again", metavar="DIR")
 
@@ -19,6 +19,7 @@ def tournament(
     workers: Workers = None,
     json: Json = False,
     out: Annotated[Path, OUT] = Path("tournament"),
+    overwrite: Overwrite = False,
 ) -> None:
     """Play every filter and policy against every attack on every graph, relative to what an agent does alone.
 
@@ -30,23 +31,24 @@ def tournament(
 
     require_study()
     with compiling_notice(), warnings_to_stderr():
-        from byzmab.simulation.files import make_directory
+        from byzmab.simulation.outputs import open_output
         from byzmab.simulation.progress import progress_bar
         from byzmab.sweep.executors import open_executor
         from byzmab.sweep.store import ResultStore
         from byzmab.tournament.draw import write_maps
         from byzmab.tournament.field import read_field
         from byzmab.tournament.standings import play
-        from byzmab.tournament.tournament_report import write_report
+        from byzmab.tournament.tournament_report import work_of, write_report
 
         field = read_field(file, changes)
-        directory = make_directory(out)
-        store = ResultStore(directory)
+        output = open_output(out, work_of(field), overwrite)
+        store = ResultStore(output.directory)
         with open_executor(executor, address, workers) as (pool, count), progress_bar("playing") as progress:
             standings = play(field, store, pool, count or workers, progress, note)
     if json:
         print_json({**standings.summary(), "computed": store.computed, "reused": store.reused})
     else:
         standings_table(standings)
-    for path in [*write_maps(standings, directory), write_report(standings, directory / "report.html")]:
-        note(f"wrote {path}")
+    with output.writing() as directory:
+        for path in [*write_maps(standings, directory), write_report(standings, directory / "report.html")]:
+            note(f"wrote {path}")

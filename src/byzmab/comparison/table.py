@@ -5,8 +5,10 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from byzmab.comparison.contestants import Network
+from byzmab.comparison.contestants import Contestant, Network, Preset
 from byzmab.comparison.play import Leaderboard, Outcome, Row
+from byzmab.simulation.outputs import Work, in_place
+from byzmab.sweep.identity import algorithm_version
 
 HEADINGS = (
     "algorithm",
@@ -20,7 +22,21 @@ HEADINGS = (
     "knows",
     "assumes",
 )
+FIGURE = ("comparison.png", "comparison.pdf")
 NUMBERS = ("no attack", "worst named", "worst found", "messages", "bytes", "s")
+
+
+def work_of(contestants: Sequence[Contestant], preset: Preset, seed: int) -> Work:
+    """What a comparison makes in its directory; runs, attacks, networks and algorithms may be added to it."""
+    same = {"seed": seed, "version": algorithm_version()}
+    same |= {name: getattr(preset, name) for name in ("horizon", "trials", "search_runs")}
+    grows = {
+        "runs": preset.runs,
+        "attacks": list(preset.attacks),
+        "networks": list(map(str, preset.networks)),
+        "algorithms": [item.name for item in contestants],
+    }
+    return Work("byzmab compare-algorithms", ("comparison.md", "comparison.json", *FIGURE), same, grows)
 
 
 def sorted_rows(comparison: Leaderboard, network: Network) -> list[Row]:
@@ -71,6 +87,8 @@ def _line(cells: Sequence[str]) -> str:
 def write_tables(comparison: Leaderboard, directory: Path) -> list[Path]:
     """The tables as Markdown, and all numbers as JSON."""
     tables, numbers = directory / "comparison.md", directory / "comparison.json"
-    tables.write_text(to_markdown(comparison))
-    numbers.write_text(json.dumps(comparison.summary(), indent=2) + "\n")
+    texts = to_markdown(comparison), json.dumps(comparison.summary(), indent=2) + "\n"
+    for file, text in zip((tables, numbers), texts, strict=True):
+        with in_place(file) as path:
+            path.write_text(text, encoding="utf-8")
     return [tables, numbers]

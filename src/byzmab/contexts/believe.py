@@ -13,9 +13,9 @@ from byzmab.core.contexts.believe import PAIRS, Inbox, Reading, Scratch, believe
 from byzmab.core.contexts.comparing import TERMS
 from byzmab.core.contexts.statistics import row_size
 from byzmab.core.filters.base import Filter
-from byzmab.core.liars import f_for
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Belief
+from byzmab.engine.audit import believes_anyone, f_of_agent
 from byzmab.engine.state import BAD_BELIEF, StateType, cube, floats, table, word_table, words
 
 MOST_KNOWN = 16  # dimensions: up to here a loop is compiled for every d, so that loops over small matrices are unrolled
@@ -36,17 +36,18 @@ def believe_all_at(state: Any) -> None:
     terms, pairs = cube(state.terms, agents * arms, TERMS, state.max_inbox), table(state.pairs, 3, state.max_inbox)
     estimates, weights = table(state.estimates, agents, arms), table(state.weights, agents, arms)
     doubts, trials = table(state.doubts, agents, arms), table(state.trial, agents, 1 + arms)
+    own_estimates, own_weights = table(state.own_estimates, agents, arms), table(state.own_weights, agents, arms)
     for agent in range(agents):
-        heard: Any = np.int64(starts[agent + 1] - starts[agent])
+        first, end = starts[agent], starts[agent + 1] if believes_anyone(state, agent, 0) else starts[agent]
         reading = Reading(
             ridge,
             state.shares,
             state.vetting == 1,
             state.consistency == 1,
-            f_for(state.f, heard),
+            f_of_agent(state, agent, 0),
             kappas[agent],
             state.time,
-            state.expects * heard,
+            state.expects * np.int64(end - first),
         )
         scratch = Scratch(
             stamps[agent * arms : (agent + 1) * arms],
@@ -58,12 +59,12 @@ def believe_all_at(state: Any) -> None:
         sound = believe_at(
             own[agent],
             versions[agent],
-            Inbox(told, told_versions, inbox_rows[starts[agent] : starts[agent + 1]]),
+            Inbox(told, told_versions, inbox_rows[first:end]),
             contexts[agent],
             reading,
             params,
             scratch,
-            Belief(estimates[agent], weights[agent], doubts[agent]),
+            Belief(estimates[agent], weights[agent], doubts[agent], own_estimates[agent], own_weights[agent]),
         )
         if not sound:
             state.fault = BAD_BELIEF

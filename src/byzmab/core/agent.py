@@ -12,6 +12,7 @@
 """
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Self
@@ -21,14 +22,14 @@ import numpy as np
 from byzmab.core.confidence import PARAMS, Best, believer, best_arm, checked_confidence
 from byzmab.core.contexts.reports import ContextReport
 from byzmab.core.contexts.statistics import RIDGE
-from byzmab.core.decide import DOUBTS, ESTIMATES, PENDING, WEIGHTS
+from byzmab.core.decide import ESTIMATES, PENDING
 from byzmab.core.decider import Decider
 from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
 from byzmab.core.filters.fates import Fate
 from byzmab.core.forgetting import parse_tally
 from byzmab.core.html import table
-from byzmab.core.liars import checked_f, f_as_given
+from byzmab.core.liars import TooFewNeighbours, checked_f, f_as_given
 from byzmab.core.policies import POLICIES
 from byzmab.core.recent_tallies import RecentTallies
 from byzmab.core.report import Belief, Floats, Report
@@ -57,8 +58,9 @@ class Agent(Decider):
     never; arms come and go; the newest report of each neighbour counts until it is forgotten. An arm never chosen is
     chosen first; t, in the width, counts the decisions after those. A pull without its reward yet counts in the
     width, so that a burst of choices spreads over the arms, but neither in the estimate nor in reports. `neighbours`
-    says how many neighbours to expect: a filter may count those that tell nothing on an arm against f. With f = "auto"
-    it is the largest f whose 3f + 1 neighbours there are: as many as are expected, or heard. `floor` and `cap` are the
+    is the number of neighbours that the agent may hear. With f = "auto", f is the largest number whose 3f + 1
+    neighbours there are, configured or ever heard; an absent neighbour does not lower it. With fewer than four, the
+    agent ignores all reports and warns once: f = 0, which believes everyone, must be given. `floor` and `cap` are the
     shares of decisions that an arm gets at least and at most: a number for every arm, or a table of some. `tally` says
     which of its own rewards it believes in and tells: "all", or for arms that change the latest, "window:2000", or old
     ones less, "forget:0.999". We recommend the filter "guarded" with the policy "moss" and f = "auto".
@@ -119,6 +121,8 @@ class Agent(Decider):
         super().__init__(tallies, checked_f(f, MOST), float(kappa), *plugins, seed, neighbours, forgetting)
         self._retired: dict[Arm, Tally] = {}  # late rewards still count, should the arm come back
         self.set_traffic(floor, cap)
+        if neighbours is not None and self.ignores_reports:
+            self._warn()
 
     def __repr__(self) -> str:
         filter, policy = FILTERS.name_of(self.filter), POLICIES.name_of(self.policy)
@@ -132,7 +136,7 @@ class Agent(Decider):
         belief = self.belief()
         rows = [
             (arm, tally.pulls, tally.pending, tally.mean, *map(float, believed))
-            for (arm, tally), believed in zip(self._tallies.items(), zip(*belief, strict=True), strict=True)
+            for (arm, tally), believed in zip(self._tallies.items(), zip(*belief[:3], strict=True), strict=True)
         ]
         headings = ("arm", "own pulls", "pending", "own mean", "estimate", "weight", "doubt")
         return table(repr(self)[1:-1], headings, rows)
@@ -237,6 +241,7 @@ class Agent(Decider):
         sender, report = checked_name("sender", sender), self._checked(report, self._arms)
         if sender in self.expelled:
             return
+        self._ever_heard.add(sender)
         self._inbox[sender] = report
         if sender not in self._rows_of:
             self._rows_of[sender] = len(self._rows_of)
@@ -246,9 +251,15 @@ class Agent(Decider):
         self._write(sender)
 
     def forget(self, sender: Name) -> None:
-        """Drop a neighbour's report: from now on it is silent."""
+        """Drop a neighbour's report. It still counts as a neighbour: an absence does not lower f."""
         if self._inbox.pop(sender, None) is not None:
             self._set_arrays()
+
+    def remove(self, sender: Name) -> None:
+        """Drop a neighbour that has left for good: it counts no longer when f follows from the neighbours."""
+        self.forget(sender)
+        self._ever_heard.discard(sender)
+        self.expelled.discard(sender)
 
     def expel(self, sender: Name) -> None:
         """Hear a neighbour no more that is proven to lie: f is one less for the others, until it is readmitted."""
@@ -269,16 +280,13 @@ class Agent(Decider):
         """The arm that looks best now, how sure that is, and whether it is as sure as asked; see core/confidence.py."""
         if self._recent is not None:
             raise BadInput(f"best does not go with tally {self._given_tally!r}: nothing is sure of arms that change")
-        wanted, own, rows = checked_confidence(confidence), self._own.copy(), self._rows
+        wanted, own = checked_confidence(confidence), self._own.copy()
         own[PENDING] = 0.0  # what is not rewarded yet makes nothing surer
-        if not self.filter.hears:
-            rows = rows[:0]
-        # nobody is expected: whoever is silent may be honest, and f stays
         believer()(
-            *(own, self._told, self._work, *PARAMS, rows, self._rng, False, self.f, self.kappa),
-            *(self.time, self.time, 0, False),
+            *(own, self._told, self._work, *PARAMS, self._used_rows, self._rng, False, self.f, self.kappa),
+            *(self.time, self.time, False),
         )
-        return best_arm(self._arms, self.report(), Belief(*own[[ESTIMATES, WEIGHTS, DOUBTS]]), wanted)
+        return best_arm(self._arms, self.report(), Belief(*own[ESTIMATES:]), wanted)
 
     def explain(self, x: Any = None) -> dict[Name, dict[Arm, Fate]]:
         """What becomes of each neighbour's report on each arm; an arm without a reward of one's own hears nobody."""
@@ -357,6 +365,7 @@ class Agent(Decider):
             "retired": as_rows(self._retired),
             "inbox": [[sender, *report.as_rows()] for sender, report in self._inbox.items()],
             "expelled": sorted(self.expelled, key=str),
+            "ever_heard": sorted(self._ever_heard, key=str),
         }
 
     @classmethod
@@ -381,7 +390,10 @@ class Agent(Decider):
         names = [row[0] for row in state["arms"]]
         settings = {key: state[key] for key in ("f", "kappa", "filter", "policy", "seed")}
         settings |= {key: state[key] for key in OPTIONAL if key in state}
-        agent = cls(names, **settings)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TooFewNeighbours)  # it is said when a report is ignored
+            agent = cls(names, **settings)
+        agent._has_warned = False
         agent._restore(state)
         return agent
 
@@ -395,12 +407,13 @@ class Agent(Decider):
         for sender, *rows in state["inbox"]:
             report = self._report_type.from_rows(*rows)
             self._inbox[checked_name("sender", sender)] = self._checked(report, report.arms)
-        expelled = state.get("expelled", [])
-        if not isinstance(expelled, list):
-            raise TypeError("expelled is no list")
+        expelled, ever_heard = state.get("expelled", []), state.get("ever_heard", [])
+        if not isinstance(expelled, list) or not isinstance(ever_heard, list):
+            raise TypeError("expelled and ever_heard are lists")
         for sender in expelled:
             self.expelled.add(checked_name("sender", sender))
             self._inbox.pop(sender, None)
+        self._ever_heard = {checked_name("sender", sender) for sender in ever_heard} | set(self._inbox)
         self._set_arrays()
         self._use(Traffic.from_rows(*state.get("traffic", (0.0, 1.0))))
 

@@ -1,8 +1,8 @@
 """Compiling Python functions with numba, and keeping the machine code on disk.
 
-numba does not notice when a function that another one calls was edited, so our cache directory
-is named by a digest of the package's source: edit anything and everything is compiled afresh.
-Functions written outside the package are compiled in every process, which is never stale.
+numba does not notice when a function that another one calls was edited. So our cache directory is named by a digest
+of the packages that hold compiled functions: edit one of these and everything is compiled afresh. A loop with a
+user's own plug-in in it is kept in a directory named by the plug-in's fingerprint, which covers all that it is made of.
 """
 
 import atexit
@@ -28,8 +28,19 @@ MARKER = ".byzmab-machine-code"
 LONGEST_NAME = 180  # of a specialized function; files that numba keeps are named after it
 UNUSED_DAYS = 14  # machine code of another version that nobody loaded for so long is removed
 
-OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": True}  # of numba, for all that we compile
-BORROWING = {**OPTIONS, "_nrt": False}  # where no references to arrays are counted: see `compiled_borrowing`
+# all that holds compiled functions, as a test checks; an edited page or command recompiles nothing
+COMPILED = (
+    *("attacks", "baselines", "contexts", "core", "drifts", "engine", "graphs", "rewards", "theory"),
+    "paper/as_published.py",
+)
+OWN = "own"  # in the cache directory: loops with plug-ins of users in them
+
+# With BYZMAB_PLAIN_NUMBA=1 all is compiled by numba's public `njit` alone: slower to compile, but no change inside a
+# new numba can break it.
+PLAIN = os.environ.get("BYZMAB_PLAIN_NUMBA") == "1"
+PUBLIC: dict[str, Any] = {"nogil": True, "error_model": "numpy"}  # of numba, for all that we compile
+OPTIONS = PUBLIC if PLAIN else {**PUBLIC, "_nrt": True}  # said, or it would be that of whoever calls
+BORROWING = PUBLIC if PLAIN else {**PUBLIC, "_nrt": False}  # counts no references: see `compiled_borrowing`
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Numbers = tuple[tuple[str, int], ...]  # by name
@@ -69,7 +80,7 @@ def open_cache(digest: str) -> Path:
 
 
 def prune(mine: Path) -> None:
-    """Remove the directories beside ours that we made, by their marker, and that nobody used for long."""
+    """Remove the directories beside one that we made, by their marker, and that nobody used for long."""
     for marker in mine.parent.glob(f"*/{MARKER}"):
         if marker.parent != mine and time.time() - marker.stat().st_mtime > UNUSED_DAYS * 86400:
             shutil.rmtree(marker.parent, ignore_errors=True)
@@ -77,7 +88,10 @@ def prune(mine: Path) -> None:
 
 # Code with bounds checks, under NUMBA_BOUNDSCHECK=1, is kept apart: numba itself would mix the two. So is that of
 # another numba, which would throw ours away and put its own there.
-CACHE = open_cache(f"{source_digest()}-numba-{numba.__version__}{'-checked' if numba.config.BOUNDSCHECK == 1 else ''}")
+KINDS = {"checked": numba.config.BOUNDSCHECK == 1, "plain": PLAIN}
+CACHE = open_cache(
+    "-".join([source_digest(*COMPILED), "numba", numba.__version__, *(kind for kind in KINDS if KINDS[kind])])
+)
 
 
 @contextmanager
@@ -97,16 +111,48 @@ def is_ours(function: Callable[..., Any]) -> bool:
     return PACKAGE in Path(function.__code__.co_filename).resolve().parents and all(map(is_ours, inside))
 
 
-def _compile(function: Callable[..., Any], cache: bool, *signature: Any, options: dict[str, Any] = OPTIONS) -> Any:
-    with _caching_in(CACHE):
-        return numba.njit(*signature, cache=cache, **options)(function)
+def _kept_in(function: Callable[..., Any]) -> Path | None:
+    """Where the machine code of a loop is kept; None where a plug-in in it cannot be known again."""
+    return CACHE if is_ours(function) else own_directory(*_of_users(function))
+
+
+def own_directory(*functions: Callable[..., Any]) -> Path | None:
+    """Return the directory of what is kept for functions of users; None where they cannot be known again."""
+    from byzmab.core.fingerprint import Unknowable, fingerprint
+
+    try:
+        directory = CACHE / OWN / fingerprint(list(functions))
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / MARKER).touch()
+        prune(directory)
+    except (Unknowable, OSError):
+        return None
+    return directory
+
+
+def _of_users(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """The functions of users that were put into a loop."""
+    for inside in getattr(function, "specialized_with", ()):
+        if hasattr(inside, "specialized_with"):
+            yield from _of_users(inside)
+        elif not is_ours(inside):
+            yield inside
+
+
+def _compile(
+    function: Callable[..., Any], directory: Path | None, *signature: Any, options: dict[str, Any] = OPTIONS
+) -> Any:
+    with _caching_in(directory or CACHE):
+        return numba.njit(*signature, cache=directory is not None, **options)(function)
 
 
 def _with_inner_side(
     function: Callable[..., Any], cache: bool, forceinline: bool = False, options: dict[str, Any] = OPTIONS
 ) -> Any:
     """Compile a function whole for Python, and as little as is needed for the compiled functions that call it."""
-    whole = _compile(function, cache, options=options)
+    whole = _compile(function, CACHE if cache else None, options=options)
+    if PLAIN:
+        return whole
     wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     inner = numba.njit(pipeline_class=InnerCompiler, forceinline=forceinline, **wrappers, **options)(function)
     if cache:
@@ -142,17 +188,18 @@ def compiled_borrowing(function: Function) -> Function:
 
 def compiled_borrowing_noinline(function: Function) -> Function:
     """The same for a large function, which is optimized by itself: left to its callers, loops took a third longer."""
-    return _compile(function, is_ours(function), options=BORROWING)  # type: ignore[no-any-return]
+    return _compile(function, CACHE if is_ours(function) else None, options=BORROWING)  # type: ignore[no-any-return]
 
 
 def compiled_view(function: Function) -> Function:
     """Compile a function that returns a view; it is put into its callers before they are compiled, by their rules."""
-    return _compile(function, is_ours(function), options={**OPTIONS, "inline": "always"})  # type: ignore[no-any-return]
+    options = {**OPTIONS, "inline": "always"}
+    return _compile(function, CACHE if is_ours(function) else None, options=options)  # type: ignore[no-any-return]
 
 
 def compiled_as(signature: Any) -> Callable[[Function], Function]:
     """Compile a function for one signature, or load it, when it is defined."""
-    return lambda function: _compile(function, is_ours(function), signature)
+    return lambda function: _compile(function, CACHE if is_ours(function) else None, signature)
 
 
 def specialize(
@@ -175,7 +222,7 @@ def specialize(
     copy.specialized_with = sources  # type: ignore[attr-defined]
     if signature is None:
         return _with_inner_side(copy, False, True, options)
-    return _compile(copy, is_ours(copy), signature, options=options)
+    return _compile(copy, _kept_in(copy), signature, options=options)
 
 
 def _full_name(function: Callable[..., Any]) -> str:

@@ -20,7 +20,9 @@ from byzmab.core.policies.ucb import ucb as choose  # `specialize` puts the poli
 from byzmab.core.report import Belief, Floats, Words
 
 NEUTRAL = 0.5  # the estimate of an arm whose first reward is still to come
-PULLS, MEANS, PENDING, ESTIMATES, WEIGHTS, DOUBTS = range(6)  # rows of an agent's own table
+# rows of an agent's own table: its tally, then its belief, in the order of `Belief`
+PULLS, MEANS, PENDING, ESTIMATES, WEIGHTS, DOUBTS, OWN_ESTIMATES, OWN_WEIGHTS = range(8)
+ROWS = OWN_WEIGHTS + 1
 UNSOUND, NO_ARM = -1, -2  # instead of a choice
 
 F1, F2, F3 = (types.Array(types.float64, dimensions, "C") for dimensions in (1, 2, 3))
@@ -29,7 +31,7 @@ W1 = types.Array(types.uint64, 1, "C")
 
 def _signature(clock: Any) -> Any:
     own = F2, F3, F2, F1, F1, W1, W1, types.boolean, types.int64, types.float64
-    return types.int64(*own, types.int64, clock, types.int64, types.boolean)
+    return types.int64(*own, types.int64, clock, types.boolean)
 
 
 DECIDE, DECIDE_RECENT = map(_signature, (types.int64, types.float64))  # what is left of time is no whole number
@@ -48,11 +50,10 @@ def decide(
     kappa: float,
     time: int,
     clock: float,  # t as filter and policy see it: time, or what is left of it where tallies forget
-    expected: int,  # how many neighbours should tell something
     pick: bool,  # whether to choose, or to believe only
 ) -> int:
     """Fill in the agent's beliefs; return the arm it chooses, UNSOUND or NO_ARM, or 0 where it is not to pick."""
-    belief = Belief(own[ESTIMATES], own[WEIGHTS], own[DOUBTS])
+    belief = Belief(own[ESTIMATES], own[WEIGHTS], own[DOUBTS], own[OWN_ESTIMATES], own[OWN_WEIGHTS])
     believe_agent(
         own[PULLS],
         own[MEANS],
@@ -66,15 +67,17 @@ def decide(
         f,
         kappa,
         int(clock),
-        expected,
+        0,  # an absent neighbour proves nothing
         filter_params,
         (work[0], work[1]),
         belief,
     )
     for arm in range(own.shape[1]):
         pulls, pending = own[PULLS, arm], own[PENDING, arm]
+        belief.own_estimates[arm], belief.own_weights[arm] = own[MEANS, arm], pulls + pending
         if pulls == 0.0:
             belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = NEUTRAL, pending, 0.0
+            belief.own_estimates[arm] = NEUTRAL
         elif not (belief.weights[arm] > 0.0 and belief.estimates[arm] + belief.doubts[arm] < np.inf):
             return UNSOUND
         elif pending > 0.0:  # w = n / g with n the rewarded pulls; in the width, pending ones count too

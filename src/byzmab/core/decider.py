@@ -1,18 +1,19 @@
 """What one agent decides with: its tallies and its inbox as arrays, and the compiled call over them."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from byzmab.core.decide import ESTIMATES, MEANS, PENDING, PULLS, UNSOUND, decision
+from byzmab.core.decide import ESTIMATES, MEANS, PENDING, PULLS, ROWS, UNSOUND, decision
 from byzmab.core.errors import BadInput
 from byzmab.core.filters.base import NO_BELIEF, Filter
 from byzmab.core.filters.fates import Fate
 from byzmab.core.forgetting import ALL, Forgetting
-from byzmab.core.liars import f_for
+from byzmab.core.liars import TooFewNeighbours, are_enough, f_left, ignored_because
 from byzmab.core.policies.base import NO_SUCH_ARM, Policy
 from byzmab.core.recent_tallies import RecentTallies
-from byzmab.core.report import Floats, Report
+from byzmab.core.report import Floats, Report, Words
 from byzmab.core.tally import Arm, Name, Tally, checked_report
 from byzmab.core.traffic import Forced, Traffic, luck_at
 
@@ -36,6 +37,8 @@ class Decider:
     ) -> None:
         self._given_f, self.kappa, self.seed, self.neighbours = f, kappa, seed, neighbours
         self.expelled = set[Name]()  # neighbours proven to lie, and heard no more: each of them lowers f by one
+        self._ever_heard = set[Name]()  # neighbours that sent a report, also if it was forgotten
+        self._has_warned = False  # that reports are ignored
         self.filter, self.policy = filter, policy
         self.time = 0  # t: decisions after the first pulls
         self.traffic = Traffic()
@@ -49,10 +52,22 @@ class Decider:
         self._set_arrays()
 
     @property
+    def may_hear(self) -> int:
+        """The number of neighbours it may hear: those configured or ever heard, absent and expelled ones included."""
+        return max(self.neighbours or 0, len(self._ever_heard | self.expelled))
+
+    @property
     def f(self) -> int:
-        """How many liars it reckons with among those it hears: as given, or as many as its neighbours allow."""
-        expelled = len(self.expelled)
-        return max(0, f_for(self._given_f, max(self._expected, len(self._inbox)) + expelled) - expelled)
+        """The fault budget in force: f as given or as its neighbours allow, less those expelled.
+
+        It depends on the neighbours that the agent may hear, never on who is present.
+        """
+        return f_left(self._given_f, self.may_hear, len(self.expelled))
+
+    @property
+    def ignores_reports(self) -> bool:
+        """Whether all reports are ignored: with f = "auto" and fewer than four neighbours, or more expelled than f."""
+        return self.filter.trims and not are_enough(self._given_f, self.may_hear, len(self.expelled))
 
     @property
     def clock(self) -> float:
@@ -60,11 +75,21 @@ class Decider:
         return self.time if self._recent is None else self._recent.clock
 
     @property
-    def _expected(self) -> int:
-        """How many neighbours should tell something: those who do, where more are away than could be liars."""
-        expected = max(0, (self.neighbours or 0) - len(self.expelled))
-        away = expected - len(self._inbox)
-        return expected if away <= f_for(self._given_f, expected + len(self.expelled)) else len(self._inbox)
+    def _used_rows(self) -> Words:
+        """The rows of the reports that the filter uses; warn once where reports are ignored."""
+        if not self.filter.hears:
+            return self._rows[:0]
+        if self.ignores_reports:
+            if self._inbox:
+                self._warn()
+            return self._rows[:0]
+        return self._rows
+
+    def _warn(self) -> None:
+        """Warn, once, that all reports are ignored."""
+        if not self._has_warned:
+            self._has_warned = True
+            warnings.warn(ignored_because(self.may_hear, len(self.expelled)), TooFewNeighbours, stacklevel=2)
 
     def _compile(self) -> Any:
         """Filter and policy in the one compiled call."""
@@ -77,10 +102,9 @@ class Decider:
     def _fates(self, arm: int) -> list[Fate]:
         """What becomes of each report on an arm, row by row."""
         own, mean, (pulls, means) = self._own_pulls[arm], self._own_means[arm], self._told[:, self._rows, arm]
-        if not own:
+        if not own or self.ignores_reports:
             return [Fate.UNUSED if heard else Fate.SILENT for heard in pulls]
-        silent = max(0, self._expected - int((pulls > 0.0).sum()))
-        return self.filter.fates(own, mean, pulls, means, self.f, self.kappa, int(self.clock), silent)
+        return self.filter.fates(own, mean, pulls, means, self.f, self.kappa, int(self.clock))
 
     def _set_arrays(self) -> None:
         """Set up the arrays of `decide` anew, from tallies and inbox."""
@@ -106,11 +130,11 @@ class Decider:
 
     def _allocate(self, arms: int) -> None:
         """Make the arrays of `decide`, with one's own tallies in them."""
-        self._own: Floats = np.zeros((6, arms))
+        self._own: Floats = np.zeros((ROWS, arms))
         self._told: Floats = np.zeros((2, self._capacity, arms))
         self._work: Floats = np.zeros((2, self._capacity))
         self._own_pulls, self._own_means, self._own_pending = (self._own[row] for row in (PULLS, MEANS, PENDING))
-        self._beliefs = self._own[ESTIMATES:]  # estimates, weights, doubts
+        self._beliefs = self._own[ESTIMATES:]
         for arm, tally in self._tallies.items():
             self._count(arm, tally)
 
@@ -157,14 +181,13 @@ class Decider:
             told,
             self._work,
             *self._params,
-            self._rows,
+            self._used_rows,
             self._rng,
             self.filter.consistency,
             self.f,
             self.kappa,
             self.time,
             self.clock,
-            self._expected,
             pick,
         )
         if arm < 0:

@@ -1,5 +1,6 @@
 """Mistakes in a plug-in's functions, told in one sentence with the file, the line and the compiler's reason."""
 
+import hashlib
 import inspect
 import re
 from collections.abc import Callable, Iterable
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 import numba
 from numba import types
 
-from byzmab.core.compiler import is_ours
+from byzmab.core.compiler import is_ours, own_directory
 from byzmab.core.errors import BadInput, nearest
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -72,8 +73,20 @@ def check_functions(kind: str, functions: Iterable[tuple[str, Any, Contract]]) -
                 f"{kind} function {name} {function!r} is not compiled; allowed: a function under @byzmab.compiled"
             )
         if not is_ours(function.py_func):
-            _check(kind, name, function, contract)
+            _check_once(kind, name, function, contract)
         _checked.add(function)
+
+
+def _check_once(kind: str, name: str, function: Any, contract: Contract) -> None:
+    """Check a user's own function, unless an earlier process has checked it; a note beside its machine code says so."""
+    directory = own_directory(function.py_func)
+    arguments = " ".join(str(numba.typeof(example)) for example in contract.arguments.values())
+    asked = hashlib.sha256(f"{kind} {name}({arguments}) {contract.allowed}".encode()).hexdigest()[:16]
+    note = None if directory is None else directory / f"checked-{asked}"
+    if note is None or not note.exists():
+        _check(kind, name, function, contract)
+        if note is not None:
+            note.touch()
 
 
 def _check(kind: str, name: str, function: Any, contract: Contract) -> None:

@@ -102,8 +102,10 @@ NO_MIDDLE = Middle(0, 0.0, 0.0, 0.0, 0, math.nan)
 
 
 class Belief(NamedTuple):
-    """What an agent holds true of every arm after filtering."""
+    """Estimate, weight and doubt of every arm after filtering, beside what the agent knows from its own pulls."""
 
     estimates: Floats  # z_{i,k}
-    weights: Floats  # n_{i,k} / g_{i,k}: how many pulls of one's own it is worth
-    doubts: Floats  # the bias liars may have left in the estimate
+    weights: Floats  # n_{i,k} / g_{i,k}: the number of own pulls that the estimate is worth
+    doubts: Floats  # the bias that Byzantine reports may have left in the estimate
+    own_estimates: Floats  # x̄_{i,k}: no report enters it
+    own_weights: Floats  # n_{i,k}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from byzmab.core.audit import follows, nearest
 from byzmab.core.compiler import compiled
-from byzmab.core.liars import f_for
+from byzmab.core.liars import are_enough, f_left
 from byzmab.core.report import Floats, Integers, Report
 from byzmab.engine.state import integers, table
 
@@ -67,10 +67,15 @@ def audit(past: Past, edge: int, pulls: Floats, means: Floats, expected: bool) -
 
 @compiled
 def expelled_by(state: Any, receiver: int) -> int:
-    """How many of those in an agent's inbox it has expelled."""
+    """Return how many of its neighbours an agent has expelled."""
     if state.audits == 0:
         return 0
     expelled, count = past_of(state).expelled, 0
+    if state.common_lies == 0:
+        for sender in range(state.byzantine):
+            count += expelled[edge_of(state, sender, receiver)]
+        return count
+    # a common lie is expelled for all receivers at once: count the senders that this receiver hears
     starts = integers(state.inbox_starts, state.agents + 1)
     senders = integers(state.inbox_senders, state.inbox_capacity)
     for entry in range(starts[receiver], starts[receiver + 1]):
@@ -81,6 +86,12 @@ def expelled_by(state: Any, receiver: int) -> int:
 
 
 @compiled
-def f_left(state: Any, heard: int, expelled: int) -> int:
-    """How many liars an agent still reckons with among those it heard, the expelled included in their number."""
-    return max(0, f_for(state.f, heard) - expelled)
+def believes_anyone(state: Any, agent: int, expelled: int) -> bool:
+    """Return whether an agent uses reports at all: with f = auto it needs enough neighbours."""
+    return state.ignores_few == 0 or are_enough(state.f, integers(state.may_hear, state.agents)[agent], expelled)
+
+
+@compiled
+def f_of_agent(state: Any, agent: int, expelled: int) -> int:
+    """Return the fault budget that an agent has left."""
+    return f_left(state.f, integers(state.may_hear, state.agents)[agent], expelled)

@@ -12,7 +12,7 @@ from byzmab.core.filters.base import EVERY_ROUND, Filter
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Belief
 from byzmab.core.shared_order import merge_droppable
-from byzmab.engine.audit import expelled_by, f_left
+from byzmab.engine.audit import believes_anyone, expelled_by, f_of_agent
 from byzmab.engine.dense import believe_all_dense
 from byzmab.engine.digest import believe_all_digested
 from byzmab.engine.state import BAD_BELIEF, StateType, floats, table, words
@@ -55,10 +55,10 @@ def believe_all(state: Any) -> None:
     weights = table(state.weights, agents, arms)
     doubts = table(state.doubts, agents, arms)
     for agent in range(agents):
-        first, end = starts[agent], starts[agent + 1]
-        heard: Any = np.int64(end - first)
         expelled = expelled_by(state, agent)
-        dirty = dirty_arms(state, agent, first, end)
+        first, end = starts[agent], starts[agent + 1] if believes_anyone(state, agent, expelled) else starts[agent]
+        heard: Any = np.int64(end - first)
+        dirty = dirty_arms(state, agent, first, starts[agent + 1])  # an expulsion may end all trust
         sound = believe_agent(
             own_pulls[agent],
             own_means[agent],
@@ -69,13 +69,13 @@ def believe_all(state: Any) -> None:
             end,
             dirty,
             state.consistency == 1,
-            f_left(state, heard, expelled),
+            f_of_agent(state, agent, expelled),
             kappas[agent],
             state.clock,
             state.expects * (heard - expelled),
             params,
             work,
-            Belief(estimates[agent], weights[agent], doubts[agent]),
+            Belief(estimates[agent], weights[agent], doubts[agent], own_means[agent], own_pulls[agent]),
         )
         if not sound:
             state.fault = BAD_BELIEF

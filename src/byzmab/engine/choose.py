@@ -21,6 +21,7 @@ def choose_all(state: Any) -> None:
     estimates = table(state.estimates, agents, arms)
     weights = table(state.weights, agents, arms)
     doubts = table(state.doubts, agents, arms)
+    own_estimates, own_weights = table(state.own_estimates, agents, arms), table(state.own_weights, agents, arms)
     params = floats(state.policy_params, state.policy_params_size)
     keys = words(state.policy_keys, agents)
     choices = integers(state.choices, agents)
@@ -28,7 +29,8 @@ def choose_all(state: Any) -> None:
     clock = clock_of(state)
     for agent in range(agents):
         rng[0] = fold(keys[agent], time)
-        choices[agent] = choose(Belief(estimates[agent], weights[agent], doubts[agent]), clock, params, rng)
+        belief = Belief(estimates[agent], weights[agent], doubts[agent], own_estimates[agent], own_weights[agent])
+        choices[agent] = choose(belief, clock, params, rng)
         if not 0 <= choices[agent] < arms:
             state.fault = state.fault or BAD_CHOICE  # the first fault is told
             choices[agent] = 0

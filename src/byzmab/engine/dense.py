@@ -242,7 +242,7 @@ def believe_all_dense(state: Any) -> None:
             count, middle = merge(shared, agent, lies, rule, pulls, means)
             own_mean = shared.own_means[agent]
             expelled = expelled_by(state, agent)
-            f, silent = max(0, state.f - expelled), silent - expelled
+            f, silent = max(0, state.f - expelled), state.expects * (silent - expelled)
             heard = Heard(pulls[:count], means[:count], own, own_mean, f, kappa, state.time, silent, params)
             estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = believe_dense(heard, middle)
             if not (weights[agent, arm] > 0.0 and estimates[agent, arm] + doubts[agent, arm] < np.inf):

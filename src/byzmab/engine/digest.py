@@ -14,7 +14,7 @@ from byzmab.core.compiler import compiled
 from byzmab.core.filters.trimmed import average as believe_digest  # `specialize` puts the filter's own in its place
 from byzmab.core.filters.trimmed import digest  # and here
 from byzmab.core.report import Floats, Heard, Words
-from byzmab.engine.audit import expelled_by, f_left
+from byzmab.engine.audit import believes_anyone, expelled_by, f_of_agent
 from byzmab.engine.state import BAD_BELIEF, first_row, floats, integers, table, words
 
 
@@ -48,11 +48,12 @@ def believe_all_digested(state: Any) -> None:
     doubts = table(state.doubts, agents, arms)
     now = first_row(state, state.time)
     for agent in range(np.uint64(agents)):  # unsigned: numba then leaves out the test for below 0
-        first, end, kappa = starts[agent], starts[agent + np.uint64(1)], kappas[agent]
-        heard_of: Any = np.int64(end - first)
-        f = f_left(state, heard_of, expelled_by(state, agent))
+        expelled, kappa = expelled_by(state, agent), kappas[agent]
+        first, f = starts[agent], f_of_agent(state, agent, expelled)
+        end = starts[agent + np.uint64(1)] if believes_anyone(state, agent, expelled) else first
         told, pulled = np.uint64(0), last[now + agent]
-        for entry in range(first, end if state.told_now > 0 else first):
+        # an expulsion may end all trust, so reports that are ignored are looked at, too
+        for entry in range(first, starts[agent + np.uint64(1)] if state.told_now > 0 else first):
             told |= dirty_rows[inbox_rows[entry]]
         dirty = told | dirty_rows[agent]
         low, high = (pulled, pulled + 1) if told == np.uint64(0) and pulled >= 0 else (0, arms)

@@ -33,6 +33,7 @@ def draw_all(state: Any) -> bool:
     agents = state.agents
     starts = integers(state.graph_starts, agents + 1)
     graph = integers(state.graph, state.edge_capacity)
+    may_hear = integers(state.may_hear, agents)
     params = floats(state.graph_params, state.graph_params_size)
     rng = words(state.rng, 1)
     key = fold(state.graph_key, state.sent if state.time_varying == 1 else 0)
@@ -47,6 +48,7 @@ def draw_all(state: Any) -> bool:
             state.fault = BAD_NEIGHBOUR
             return True
         state.edges += count
+        may_hear[receiver] = agents - 1 if state.time_varying == 1 else count
         if state.dense == 1:
             if integers(state.missing_starts, agents + 1)[receiver] + agents > state.edge_capacity:
                 return False

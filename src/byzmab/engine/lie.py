@@ -47,6 +47,7 @@ def world_of(state: Any) -> World:
         integers(state.bests, agents),
         state.byzantine,
         state.f,
+        integers(state.may_hear, agents),
         floats(state.kappas, agents),
         state.consistency == 1,
         integers(state.in_edge_starts, agents + 1),

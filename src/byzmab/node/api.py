@@ -209,6 +209,7 @@ class NodeState(msgspec.Struct, frozen=True):
     warnings: list[str] = []  # what is wrong with this node's key
     forced: dict[str, int] = {}  # decisions since the start that a floor or a cap of traffic forced
     context: int | None = None  # dimensions of the contexts
+    ignored: str | None = None  # why all reports are ignored, where they are
 
 
 class ArmInterval(msgspec.Struct, frozen=True):

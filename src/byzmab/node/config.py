@@ -6,6 +6,7 @@ node runs: edit the file, then send SIGHUP or POST /v1/reload. Everything else i
 
 import ipaddress
 import re
+import warnings
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,6 +17,7 @@ from byzmab.core import recommended, traffic
 from byzmab.core.agent import SHARES, VETTING, Agent
 from byzmab.core.contexts.statistics import RIDGE
 from byzmab.core.errors import BadInput, nearest
+from byzmab.core.liars import TooFewNeighbours
 from byzmab.core.toml import read_toml, toml_line
 from byzmab.node.identity import public_bytes
 from byzmab.node.packing import bytes_per_arm
@@ -154,7 +156,10 @@ class Config(Strict):
     def agent(self, seed: int) -> Agent:
         """A new agent of this node, or BadInput."""
         decides = self.arms, self.f, self.kappa, self.filter, self.policy, seed, self.heard
-        return Agent(*decides, context=self.context, ridge=self.ridge, shares=self.shares, vetting=self.vetting)
+        contexts = {"context": self.context, "ridge": self.ridge, "shares": self.shares, "vetting": self.vetting}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TooFewNeighbours)  # a node says so in its log, in /readyz and on its page
+            return Agent(*decides, **contexts)  # type: ignore[arg-type]
 
     @property
     def heard(self) -> int:

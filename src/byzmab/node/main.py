@@ -5,6 +5,7 @@ import logging
 import resource
 import signal
 import socket
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import uvloop
 from litestar.plugins import InitPlugin
 
 from byzmab.core.errors import BadInput
+from byzmab.core.liars import TooFewNeighbours
 from byzmab.node import logs
 from byzmab.node.config import Config, Http, Links, is_loopback
 from byzmab.node.expiry import expiries
@@ -40,6 +42,7 @@ def run(
     `report_for` makes the node lie; `plugins` add routes to its HTTP, such as a page.
     """
     logs.begin(config.logs)
+    warnings.simplefilter("ignore", TooFewNeighbours)  # the log says so
     _allow_connections()
     key = Key.load(config.key)
     lock = lock_key(config.key)
@@ -98,9 +101,8 @@ async def _serve(host: Host, listener: socket.socket, file: str | None, plugins:
 def _warn_of_few_neighbours(host: Host) -> None:
     """Say so where f asks for more neighbours than are heard: below 3f + 1 there may be nothing to gain."""
     f, heard = host.config.f, host.config.heard
-    needed = 3 * (1 if isinstance(f, str) else f) + 1  # auto asks for none, but below 4 it stands no liar at all
-    if host.agent.filter.trims and heard and f and heard < needed:
-        log.warning("too few neighbours for f", extra={"f": f, "heard": heard, "needed": needed})
+    if isinstance(f, int) and f and host.agent.filter.trims and 0 < heard < 3 * f + 1:
+        log.warning("too few neighbours for f", extra={"f": f, "heard": heard, "needed": 3 * f + 1})
 
 
 def _warn_of_open_http(http: Http) -> None:

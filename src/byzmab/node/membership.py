@@ -8,6 +8,7 @@ import msgspec
 
 from byzmab.core.agent import Agent
 from byzmab.core.errors import BadInput
+from byzmab.core.liars import ignored_because
 from byzmab.node.clock import Clock
 from byzmab.node.config import Config, Neighbour
 from byzmab.node.identity import public_bytes, public_text
@@ -30,6 +31,7 @@ class Membership:
         self._config, self._public, self._neighbourhood = config, public, neighbourhood
         self._agent, self._store, self._clock = agent, store, clock
         self._stale_at = float("inf")  # when the oldest report heard becomes silence
+        self._has_logged = False  # that all reports are ignored
         self.handovers: dict[str, bytes] = {}  # a key → the frame by which it was handed over
         self._check(config.neighbours)
 
@@ -48,7 +50,7 @@ class Membership:
         state = self._stored()
         for name, neighbour in list(present.items()):
             if wanted.get(name) != neighbour.settings:
-                self._agent.forget(name)
+                self._agent.remove(name)
                 self._neighbourhood.remove(name)
                 transport.unlink(name)
         for settings in neighbours:
@@ -113,6 +115,16 @@ class Membership:
         """Lower f by the liars that are heard no more: if f bounds the liars, at most so many are left."""
         neighbours = self._neighbourhood.neighbours.items()
         self._agent.expelled = {name for name, item in neighbours if item.expelled and item.settings.hears}
+        if self.ignored and not self._has_logged:
+            log.warning("all reports are ignored", extra={"reason": self.ignored, "f": self._config.f})
+        self._has_logged = self.ignored is not None
+
+    @property
+    def ignored(self) -> str | None:
+        """Why all reports are ignored, in one sentence; None where they are used, or nobody is configured."""
+        if not self._config.heard or not self._agent.ignores_reports:
+            return None
+        return ignored_because(self._agent.may_hear, len(self._agent.expelled))
 
     def counting(self) -> set[str]:
         """The neighbours whose reports count now."""

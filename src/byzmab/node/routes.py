@@ -197,7 +197,7 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
     async def readyz() -> Health:
         """Whether decisions can be made and stored; a write is tried, at most once a second."""
         await node.check_ready()
-        warnings = host.own.warnings()
+        warnings = host.own.warnings() + ([host.membership.ignored] if host.membership.ignored else [])
         return Health("degraded" if warnings else "ok", warnings)
 
     @get("/metrics", media_type=CONTENT_TYPE, responses=_responses(*ALWAYS))

@@ -32,7 +32,8 @@ def arms(host: Host) -> ArmsAnswer:
 def _arms(host: Host) -> list[ArmState]:
     agent, chosen = host.agent, host.decisions.chosen
     shares = agent.traffic.floors(agent.arms), agent.traffic.caps(agent.arms)
-    rows = zip(agent.arms, *(column.tolist() for column in agent.belief()), *shares, strict=True)
+    believed = (column.tolist() for column in agent.belief()[:3])  # z, w and d; own data are in the tally
+    rows = zip(agent.arms, *believed, *shares, strict=True)
     states = []
     for arm, estimate, weight, doubt, floor, cap in rows:
         name, tally = str(arm), agent.tally(arm)
@@ -74,6 +75,7 @@ def state(host: Host) -> NodeState:
         trouble=host.store.trouble,
         arms=_arms(host),
         warnings=host.own.warnings(),
+        ignored=host.membership.ignored,
         forced={why: host.decisions.forced[why] for why in Forced},
         context=config.context,
     )

@@ -23,9 +23,11 @@ from byzmab.core.report import Floats, Heard, Integers
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.figure import STYLES, dress, new_axes
 from byzmab.simulation.files import save_figure
+from byzmab.simulation.outputs import Work, in_place
 from byzmab.simulation.parts import PAPER_ARMS
 from byzmab.simulation.sizes import grid_of
 from byzmab.simulation.statistics import describe
+from byzmab.sweep.identity import algorithm_version
 from byzmab.sweep.store import ResultStore
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 AGENTS, F, KAPPA = 10, 1, 1.5
 LIAR = 0
 POINTS = 200  # of a curve
+HORIZON = 10_000  # if not given
 VARIANTS = {
     "as published: the liar's means are 0": (0.0,) * 4,
     "as published, with the means of the text": PAPER_MEANS,
@@ -127,8 +130,16 @@ class AsPublished:
     def write(self, directory: Path) -> list[Path]:
         """The figure and the numbers."""
         numbers = directory / "as-published.json"
-        numbers.write_text(json.dumps(self.summary(), indent=2) + "\n")
+        with in_place(numbers) as path:
+            path.write_text(json.dumps(self.summary(), indent=2) + "\n", encoding="utf-8")
         return [*save_figure(self.draw(), directory / "as-published"), numbers]
+
+
+def work_of(runs: int, seed: int, horizon: int) -> Work:
+    """What is made in a directory; runs may be added to it."""
+    same = {"seed": seed, "horizon": horizon, "version": algorithm_version()}
+    files = tuple(f"as-published.{suffix}" for suffix in ("png", "pdf", "json"))
+    return Work("byzmab reproduce --as-published", files, same, {"runs": runs})
 
 
 def play_as_published(

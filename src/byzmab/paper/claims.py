@@ -13,8 +13,8 @@ import numpy as np
 
 from byzmab.core.report import Floats
 from byzmab.graphs import resolve_graph
-from byzmab.paper.figures import IDS, SOLO
-from byzmab.paper.reproduction import FigureData, final_difference
+from byzmab.paper.figures import IDS, SOLO, About
+from byzmab.paper.reproduction import AnyFigure, final_difference
 from byzmab.simulation.statistics import student_interval
 from byzmab.theory.conditions import chance_of_enough
 
@@ -23,7 +23,7 @@ NO_WORSE = 0.02  # "not worse" allows for so much of solo's regret
 NEGLIGIBLE = 0.05  # "negligible" is less than so much of the regret
 LINEAR = 0.8  # regret gained in the second half over that in the first: 1 if linear, √2 − 1 if a square root
 
-Figures = Mapping[str, FigureData]
+Figures = Mapping[str, AnyFigure]
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ class Claim:
     test: str
     verdict: str
     evidence: list[Measured]
+    made_from: dict[str, About]  # the figures as they were
 
     def summary(self) -> dict[str, Any]:
         """As plain data."""
@@ -77,6 +78,7 @@ class Claim:
             "statement": self.statement,
             "figures": list(self.figures),
             "test": self.test,
+            "decided_from": {id: about.sizes() for id, about in self.made_from.items()},
             "evidence": numbers,
         }
 
@@ -110,16 +112,17 @@ def decide_all(figures: Figures) -> dict[str, Claim]:
     for id, (statement, needed, test, judge) in JUDGES.items():
         if all(name in figures for name in needed) and any(name in IDS for name in figures):
             outcome, evidence = judge(figures)
-            claims[id] = Claim(id, statement, needed, test, outcome, evidence)
+            made_from = {name: figures[name].about for name in needed}
+            claims[id] = Claim(id, statement, needed, test, outcome, evidence, made_from)
     return claims
 
 
-def against_solo(data: FigureData) -> list[Measured]:
+def against_solo(data: AnyFigure) -> list[Measured]:
     """Every curve of a figure against the same policy alone."""
     return [measured(what, values) for what, values in data.against_alone().items()]
 
 
-def steps(data: FigureData) -> list[Measured]:
+def steps(data: AnyFigure) -> list[Measured]:
     """Every curve against the one before it."""
     series = {label: values for label, values in data.series().items() if label != SOLO}
     return [
@@ -128,18 +131,18 @@ def steps(data: FigureData) -> list[Measured]:
     ]
 
 
-def difference(data: FigureData, a: str, b: str) -> Measured:
+def difference(data: AnyFigure, a: str, b: str) -> Measured:
     """One curve against another."""
     series = data.series()
-    return measured(f"{data.figure.id}: {a} − {b}", final_difference(series[a], series[b]))
+    return measured(f"{data.about.id}: {a} − {b}", final_difference(series[a], series[b]))
 
 
-def growth(data: FigureData, label: str) -> Measured:
+def growth(data: AnyFigure, label: str) -> Measured:
     """Regret gained in the second half of the horizon over that gained in the first."""
     values, rounds = data.series()[label], data.rounds()
     half = int(np.searchsorted(rounds, rounds[-1] / 2))
     first = np.maximum(values[:, half], 1e-9)
-    return measured(f"{data.figure.id}: {label}, second half / first half", (values[:, -1] - values[:, half]) / first)
+    return measured(f"{data.about.id}: {label}, second half / first half", (values[:, -1] - values[:, half]) / first)
 
 
 @claim("C1", "F1", "Every normal agent does better than solo, whatever its kappa.", "each agent less than itself alone")

@@ -1,16 +1,17 @@
 """Drawing: every figure as PNG and PDF fit for a paper, with its data as NetCDF and CSV and its caption."""
 
 import csv
-from collections.abc import Sequence
+import json
+import tempfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from byzmab.core.report import Floats
-from byzmab.graphs.given import Given
-from byzmab.paper.figures import SOLO
-from byzmab.paper.reproduction import FigureData
+from byzmab.paper.figures import SOLO, About
+from byzmab.paper.reproduction import FigureData, KeptFigure
 from byzmab.simulation.figure import STYLES, draw_band, dress, frame, new_axes
 from byzmab.simulation.files import save_figure
 from byzmab.simulation.statistics import band, describe
@@ -18,19 +19,29 @@ from byzmab.simulation.statistics import band, describe
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+ABOUT = "figure"  # an attribute of data files: what is said of the figure
 THIRDS = ("first third", "second third", "last third")
 THIRD_COLORS = [color for color, _ in (STYLES[3], STYLES[4], STYLES[1])]  # dark, middle, warm
 
 
 def write_figure(data: FigureData, out: Path) -> list[Path]:
-    """Draw a figure and write its data, its caption and the file that it was made from."""
+    """Draw a figure and write its data, its caption and the file that it was made from.
+
+    All is first written to a hidden folder, then moved into place; the data file, from which the figure is read again,
+    comes last.
+    """
+    with tempfile.TemporaryDirectory(prefix=f".{data.about.id}-", dir=out) as unfinished:
+        return [path.replace(out / path.name) for path in _write(data, Path(unfinished))]
+
+
+def _write(data: FigureData, out: Path) -> list[Path]:
     axes = new_axes()
-    {"regret": draw_curves, "agents": draw_curves, "graph": draw_graph, "frequency": draw_shares}[data.figure.kind](
+    {"regret": draw_curves, "agents": draw_curves, "graph": draw_graph, "frequency": draw_shares}[data.about.kind](
         data, axes
     )
-    stem = out / data.figure.id
+    stem = out / data.about.id
     files = save_figure(axes, stem)
-    texts = {"txt": data.figure.caption() + "\n", "toml": data.figure.source}
+    texts = {"txt": data.about.caption + "\n", "toml": data.about.source}
     for suffix, text in texts.items():
         files.append(stem.with_suffix(f".{suffix}"))
         files[-1].write_text(text, encoding="utf-8")
@@ -50,19 +61,9 @@ def positions(agents: int) -> Any:
     return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
-def edges_of(data: FigureData) -> tuple[int, Sequence[int], list[tuple[int, int]]]:
-    """The number of agents, the liars and the undirected edges of the figure's graph."""
-    experiment = next(iter(data.figure.experiments.values()))
-    graph = experiment.parts.graph
-    assert isinstance(graph, Given), "only a graph given edge by edge can be drawn"
-    pairs = {(min(a, b), max(a, b)) for a, heard in enumerate(graph.listed) for b in heard}
-    parts = experiment.parts
-    return parts.agents, parts.order[: parts.byzantine], sorted(pairs)
-
-
 def draw_graph(data: FigureData, axes: "Axes") -> None:
     """The graph on a circle; Byzantine agents grey."""
-    agents, liars, pairs = edges_of(data)
+    agents, liars, pairs = data.graph()
     points = positions(agents)
     for a, b in pairs:
         axes.plot(*points[[a, b]].T, color="#777777", linewidth=1.0, zorder=1)
@@ -102,18 +103,42 @@ def draw_shares(data: FigureData, axes: "Axes") -> None:
     axes.legend(frameon=False)
 
 
+def read_data(path: Path) -> KeptFigure:
+    """The figure that a data file holds; ValueError, OSError or KeyError if it holds none."""
+    import xarray
+
+    with xarray.open_dataset(path, engine="h5netcdf") as file:
+        data = file.load()
+    try:
+        about = About(**json.loads(data.attrs[ABOUT]))
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+    if about.kind == "graph":
+        pairs = [(int(a) - 1, int(b) - 1) for a, b in data["edges"].values]
+        liars = [int(agent) - 1 for agent in np.atleast_1d(data.attrs["byzantine"])]
+        return KeptFigure(about, {}, {}, np.array([]), drawn=(int(data.attrs["agents"]), liars, pairs))
+    if about.kind == "frequency":
+        final = dict(zip(map(str, data["curve"].values), data["regret"].values[:, :, np.newaxis], strict=True))
+        return KeptFigure(about, final, {}, np.array([]), pulls=data["share"].values)
+    curves, differences = (
+        dict(zip(map(str, data[name].values), data[array].values, strict=True))
+        for name, array in (("curve", "regret"), ("difference", "against_alone"))
+    )
+    return KeptFigure(about, curves, differences, data["round"].values)
+
+
 def write_data(data: FigureData, stem: Path) -> list[Path]:
     """The numbers behind a figure: NetCDF with every run, CSV with means and standard deviations."""
     import xarray
 
     files = [stem.with_suffix(".csv"), stem.with_suffix(".nc")]
     table: list[Any]
-    if data.figure.kind == "graph":
-        _, _, pairs = edges_of(data)
+    if data.about.kind == "graph":
+        agents, liars, pairs = data.graph()
         _write_csv(files[0], ("agent", "neighbour"), [(a + 1, b + 1) for a, b in pairs])
-        xarray.Dataset({"edges": (("edge", "end"), np.array(pairs) + 1)}).to_netcdf(files[1], engine="h5netcdf")
-        return files
-    if data.figure.kind == "frequency":
+        dataset = xarray.Dataset({"edges": (("edge", "end"), np.array(pairs).reshape(-1, 2) + 1)})
+        dataset.attrs |= {"agents": agents, "byzantine": [agent + 1 for agent in liars]}
+    elif data.about.kind == "frequency":
         shares = data.shares()
         table = [
             (third + 1, arm + 1, *_mean_and_std(shares[:, third, arm]))
@@ -121,8 +146,13 @@ def write_data(data: FigureData, stem: Path) -> list[Path]:
             for arm in range(shares.shape[2])
         ]
         _write_csv(files[0], ("third", "arm", "mean", "std"), table)
-        coordinates = {"third": [1, 2, 3], "arm": np.arange(1, shares.shape[2] + 1)}
-        dataset = xarray.Dataset({"share": (("run", "third", "arm"), shares)}, coordinates)
+        final = {label: values[:, -1] for label, values in data.series().items()}
+        coordinates = {"third": [1, 2, 3], "arm": np.arange(1, shares.shape[2] + 1), "curve": list(final)}
+        arrays = {
+            "share": (("run", "third", "arm"), shares),
+            "regret": (("curve", "run"), np.stack(list(final.values()))),
+        }
+        dataset = xarray.Dataset(arrays, coordinates)
     else:
         series, rounds = data.series(), data.rounds()
         table = [
@@ -131,10 +161,14 @@ def write_data(data: FigureData, stem: Path) -> list[Path]:
             for column, when in enumerate(rounds)
         ]
         _write_csv(files[0], ("curve", "round", "mean", "std"), table)
-        stacked = np.stack(list(series.values()))
-        coordinates = {"curve": list(series), "round": rounds}
-        dataset = xarray.Dataset({"regret": (("curve", "run", "round"), stacked)}, coordinates)
-    dataset.attrs["caption"] = data.figure.caption()
+        alone = data.against_alone()
+        coordinates = {"curve": list(series), "round": rounds, "difference": list(alone)}
+        arrays = {
+            "regret": (("curve", "run", "round"), np.stack(list(series.values()))),
+            "against_alone": (("difference", "run"), np.stack(list(alone.values()))),
+        }
+        dataset = xarray.Dataset(arrays, coordinates)
+    dataset.attrs |= {"caption": data.about.caption, ABOUT: json.dumps(asdict(data.about))}
     dataset.to_netcdf(files[1], engine="h5netcdf")
     return files
 

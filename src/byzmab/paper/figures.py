@@ -12,6 +12,7 @@ from byzmab.graphs import Given
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.files import settings_of
 from byzmab.simulation.settings import ABOUT
+from byzmab.sweep.identity import algorithm_version
 
 IDS = tuple(f"F{number}" for number in range(1, 13))
 SOLO = "solo"
@@ -25,6 +26,29 @@ USUAL = (  # settings that every caption names; others where they are not as usu
     "arms", "agents", "byzantine", "f", "kappa", "graph", "attack", "filter", "policy", "horizon", "runs", "seed",
 )  # fmt: skip
 HEADINGS = ("title", "label", "kind", "experiment", "curve")
+
+
+@dataclass(frozen=True)
+class About:
+    """What is said of a figure, and what it was made from."""
+
+    id: str
+    title: str
+    kind: str
+    caption: str
+    source: str  # the file, word for word
+    runs: int
+    seed: int
+    horizon: int
+    version: str  # a digest of the code that played
+
+    def sizes(self) -> dict[str, int]:
+        """Runs, seed and horizon."""
+        return {"runs": self.runs, "seed": self.seed, "horizon": self.horizon}
+
+    def in_words(self) -> str:
+        """Runs, seed and horizon in words."""
+        return f"{'1 run' if self.runs == 1 else f'{self.runs} runs'}, seed {self.seed}, horizon {self.horizon}"
 
 
 @dataclass(frozen=True)
@@ -53,6 +77,12 @@ class Figure:
         policies = {label: experiment.settings()["policy"] for label, experiment in self.experiments.items()}
         first = self.solo.settings()["policy"]
         return {label: SOLO if policy == first else f"{SOLO}, {policy}" for label, policy in policies.items()}
+
+    def about(self) -> About:
+        """What is said of the figure, and what it is made from."""
+        first = next(iter(self.experiments.values()))
+        sizes = first.runs, first.seed, first.horizon
+        return About(self.id, self.title, self.kind, self.caption(), self.source, *sizes, algorithm_version())
 
     def caption(self) -> str:
         """The full set-up in words."""
@@ -148,5 +178,9 @@ def alone(experiment: Experiment) -> Experiment:
 
 def read_figures(wanted: Sequence[str], **changes: Any) -> list[Figure]:
     """Several figures, or all of them, each once."""
-    names = IDS if "all" in wanted else dict.fromkeys(wanted)
-    return [read_figure(name, **changes) for name in names]
+    names = [*IDS, *(name for name in wanted if name.endswith(".toml"))] if "all" in wanted else wanted
+    figures = [read_figure(name, **changes) for name in dict.fromkeys(names)]
+    for number, figure in enumerate(figures):
+        if figure.id in (other.id for other in figures[:number]):
+            raise BadInput(f"two figures are called {figure.id!r}; allowed: files of different names")
+    return figures

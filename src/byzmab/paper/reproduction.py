@@ -1,18 +1,26 @@
-"""Reproducing: simulate the figures, draw them, decide the claims, write it all down."""
+"""Reproducing: simulate the figures, draw them, decide the claims, write it all down.
 
+A directory holds one report. Figures that were made before stay in it: they are read from their data files, and are
+neither simulated nor drawn again.
+"""
+
+import glob
 import json
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from byzmab.core.liars import TooFewNeighbours
 from byzmab.core.report import Floats
-from byzmab.paper.figures import SOLO, Figure
-from byzmab.simulation.assumptions import TooFewNeighbours
+from byzmab.graphs.given import Given
+from byzmab.paper.figures import IDS, SOLO, About, Figure
+from byzmab.simulation.outputs import Work, in_place, open_output
 from byzmab.simulation.result import Result
 from byzmab.simulation.statistics import describe
 from byzmab.sweep.store import ResultStore
@@ -26,6 +34,11 @@ class FigureData:
 
     figure: Figure
     results: dict[str, Result]  # by label, SOLO included
+
+    @cached_property
+    def about(self) -> About:
+        """What is said of the figure."""
+        return self.figure.about()
 
     def series(self) -> dict[str, Floats]:
         """The curves: regret by run and round."""
@@ -61,19 +74,76 @@ class FigureData:
         pulls = result.pull_values.sum(axis=1).astype(float)
         return pulls / pulls.sum(axis=2, keepdims=True)  # type: ignore[no-any-return]
 
+    def graph(self) -> tuple[int, list[int], list[tuple[int, int]]]:
+        """The number of agents, the liars and the undirected edges of the figure's graph."""
+        parts = next(iter(self.figure.experiments.values())).parts
+        assert isinstance(parts.graph, Given), "only a graph given edge by edge can be drawn"
+        pairs = {(min(a, b), max(a, b)) for a, heard in enumerate(parts.graph.listed) for b in heard}
+        return parts.agents, list(map(int, parts.order[: parts.byzantine])), sorted(pairs)
+
     def summary(self) -> dict[str, Any]:
         """The numbers at the horizon."""
-        if self.figure.kind == "graph":
-            return {"curves": {}}
-        return {"curves": {label: describe(values[:, -1]) for label, values in self.series().items()}}
+        return summary_of(self)
+
+
+@dataclass(frozen=True)
+class KeptFigure:
+    """A figure with its numbers, as its data file holds them: what the report and the claims need of `FigureData`."""
+
+    about: About
+    curves: dict[str, Floats]  # regret by run and round
+    differences: dict[str, Floats]  # by run
+    recorded: Any  # rounds
+    pulls: Floats | None = None  # shares by run, third and arm
+    drawn: tuple[int, list[int], list[tuple[int, int]]] | None = None  # agents, liars, edges
+
+    def series(self) -> dict[str, Floats]:
+        """The curves: regret by run and round."""
+        return self.curves
+
+    def against_alone(self) -> dict[str, Floats]:
+        """What each curve loses more at the horizon than the same agents with the same policy alone, run by run."""
+        return self.differences
+
+    def rounds(self) -> Any:
+        """The rounds of the curves."""
+        return self.recorded
+
+    def shares(self) -> Floats:
+        """Share of pulls by run, third and arm, over the normal agents."""
+        assert self.pulls is not None, "only a figure of kind frequency has shares"
+        return self.pulls
+
+    def graph(self) -> tuple[int, list[int], list[tuple[int, int]]]:
+        """The number of agents, the liars and the undirected edges of the figure's graph."""
+        assert self.drawn is not None, "only a figure of kind graph has a graph"
+        return self.drawn
+
+    def summary(self) -> dict[str, Any]:
+        """The numbers at the horizon."""
+        return summary_of(self)
+
+
+AnyFigure = FigureData | KeptFigure
+
+
+def summary_of(data: "FigureData | KeptFigure") -> dict[str, Any]:
+    """What a figure was made from, and its numbers at the horizon."""
+    curves = {} if data.about.kind == "graph" else data.series()
+    return {
+        **data.about.sizes(),
+        "curves": {label: describe(values[:, -1]) for label, values in curves.items()},
+    }
 
 
 @dataclass
 class Reproduction:
-    """All that came out."""
+    """All that is in a report."""
 
-    figures: dict[str, FigureData] = field(default_factory=dict)
+    figures: "dict[str, FigureData | KeptFigure]" = field(default_factory=dict)
     claims: dict[str, Any] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)  # the figures asked for; others are from before
+    notes: list[str] = field(default_factory=list)  # what became of figures that were there, for people
     seconds: float = 0.0
     files: list[Path] = field(default_factory=list)
 
@@ -85,22 +155,70 @@ class Reproduction:
             "seconds": self.seconds,
         }
 
+    def claims_asked(self) -> dict[str, Any]:
+        """The claims that rest on figures asked for, or on none."""
+        return {id: item for id, item in self.claims.items() if not item.figures or {*item.figures} & {*self.asked}}
+
 
 def reproduce(
-    figures: Sequence[Figure], out: Path, workers: int | None = None, progress: Progress | None = None
+    figures: Sequence[Figure],
+    out: str | Path,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    overwrite: bool = False,
+    keep_larger: bool = False,
 ) -> Reproduction:
-    """Simulate and draw figures one after the other, then decide the claims that they carry.
+    """Simulate and draw figures one after the other, then decide the claims and write the report.
 
-    Whatever is finished stays: results in the store in `out`, and each figure as soon as it is drawn. `progress` is
-    called with the figure's name and the share of all rounds that is done.
+    Whatever is finished stays: results in the store in `out`, and each figure as soon as it is drawn. Other figures
+    that are in `out` stay in its report.
+
+    Parameters
+    ----------
+    figures
+        The figures to make.
+    out
+        The directory of the report.
+    workers
+        Threads to run on; all cores if None.
+    progress
+        Called with a figure's name and the share of all rounds that is done.
+    overwrite
+        Whether a figure in `out` may be replaced by one of fewer runs, or with another seed, horizon or file.
+    keep_larger
+        Whether a figure in `out` that has more runs than asked for is kept, rather than refused.
+
+    Raises
+    ------
+    BadInput
+        If `out` holds something else, or a figure that would be lost.
     """
-    from byzmab.paper.claims import decide_all
-    from byzmab.paper.draw import write_figure
-    from byzmab.paper.reproduction_report import write_report
+    from byzmab.paper.shelf import Shelf
 
     began = time.perf_counter()
-    store = ResultStore(out / "results")
-    reproduction = Reproduction()
+    names = [f"{glob.escape(figure.id)}.*" for figure in figures]
+    shelf = Shelf(Path(out), overwrite, keep_larger)
+    work = Work("byzmab reproduce", ("report.html", "summary.json", *names))
+    reproduction = Reproduction(asked=[figure.id for figure in figures])
+    wanted = [figure for figure in figures if shelf.is_wanted(figure.about(), reproduction.notes)]
+    shelf.others(figures)  # before anything is computed: what cannot be kept is told
+    output = open_output(out, work, overwrite, shelf.recognised())
+    _make(wanted, shelf, workers, progress, reproduction)
+    with output.writing():
+        reproduction.figures = _in_order({**shelf.others(figures), **shelf.kept(figures), **reproduction.figures})
+        _write_report(reproduction, shelf.directory, began)
+    return reproduction
+
+
+def _make(
+    figures: Sequence[Figure],
+    shelf: Any,
+    workers: int | None,
+    progress: Progress | None,
+    reproduction: Reproduction,
+) -> None:
+    """Simulate and draw figures, and keep each of them as soon as it is finished."""
+    store = ResultStore(shelf.directory / "results")
     work = [sum(_rounds(experiment) for experiment in figure.all_experiments().values()) for figure in figures]
     done, total = 0, max(1, sum(work))
     with warnings.catch_warnings():
@@ -118,15 +236,28 @@ def reproduce(
                 results[label] = store.get(experiment, tell, workers)
                 done += _rounds(experiment)
             data = FigureData(figure, results)
+            reproduction.files += shelf.put(data)
             reproduction.figures[figure.id] = data
-            reproduction.files += write_figure(data, out)
             if progress is not None:
                 progress(figure.id, done / total)
+
+
+def _in_order(figures: "Mapping[str, FigureData | KeptFigure]") -> "dict[str, FigureData | KeptFigure]":
+    """The paper's figures in its order, then all others by name."""
+    return {id: figures[id] for id in (*(id for id in IDS if id in figures), *sorted({*figures} - {*IDS}))}
+
+
+def _write_report(reproduction: Reproduction, directory: Path, began: float) -> None:
+    """Decide the claims on all figures, and write the report and its numbers."""
+    from byzmab.paper.claims import decide_all
+    from byzmab.paper.reproduction_report import write_report
+
     reproduction.claims = decide_all(reproduction.figures)
     reproduction.seconds = time.perf_counter() - began
-    (out / "summary.json").write_text(json.dumps(reproduction.summary(), indent=2))
-    reproduction.files += [write_report(reproduction, out / "report.html"), out / "summary.json"]
-    return reproduction
+    numbers = directory / "summary.json"
+    with in_place(numbers) as path:
+        path.write_text(json.dumps(reproduction.summary(), indent=2), encoding="utf-8")
+    reproduction.files += [write_report(reproduction, directory / "report.html"), numbers]
 
 
 def _rounds(experiment: Any) -> int:

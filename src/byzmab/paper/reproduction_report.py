@@ -6,12 +6,13 @@ from typing import Any
 
 from byzmab.core.report import Floats
 from byzmab.paper.claims import FAILS, HOLDS, INCONCLUSIVE, Claim, Measured, against_solo, steps
-from byzmab.paper.draw import THIRD_COLORS, THIRDS, edges_of, positions
-from byzmab.paper.figures import SOLO
-from byzmab.paper.reproduction import FigureData, Reproduction
+from byzmab.paper.draw import THIRD_COLORS, THIRDS, positions
+from byzmab.paper.figures import SOLO, About
+from byzmab.paper.reproduction import AnyFigure, Reproduction
 from byzmab.simulation.figure import ALONE, STYLES
 from byzmab.simulation.page import FRAME, LAYOUT, made, plot, rows, write_page
 from byzmab.simulation.statistics import band
+from byzmab.sweep.identity import algorithm_version
 
 DASHES = ("solid", "dash", "dashdot", "longdash", "longdashdot", "6px,4px")  # none is dotted but solo
 VERDICTS = (HOLDS, FAILS, INCONCLUSIVE)
@@ -22,15 +23,25 @@ COLUMNS = ("claim", "the paper says", "verdict", "test", "evidence: mean and 95 
 
 def write_report(reproduction: Reproduction, path: Path) -> Path:
     """Write the report."""
-    results = [result for data in reproduction.figures.values() for result in data.results.values()]
-    settings = f"{results[0].experiment.runs} runs, seed {results[0].experiment.seed}. " if results else ""
+    settings = _settings([data.about for data in reproduction.figures.values()])
     figures = "\n".join(_section(data, reproduction.claims) for data in reproduction.figures.values())
     body = f"""{_tally(reproduction.claims)}
 {_contents(reproduction)}
-<p>{html.escape(settings + made(reproduction.seconds))}</p>
+<p>{html.escape(settings)}</p>
+<p class="caption">{html.escape(made(reproduction.seconds))}</p>
 <h2 id="claims">Claims</h2>{_verdicts(reproduction.claims)}
 {figures}"""
     return write_page(path, TITLE, HEADING, body)
+
+
+def _settings(figures: list[About]) -> str:
+    """Runs, seed and horizon that most figures have, and those of all others."""
+    groups: dict[str, list[str]] = {}
+    for about in figures:
+        groups.setdefault(about.in_words(), []).append(about.id)
+    usual, *others = sorted(groups, key=lambda words: -len(groups[words])) or [""]
+    sentences = [f"{', '.join(groups[words])}: {words}." for words in others]
+    return " ".join([*sentences, f"{'All other figures' if others else 'All figures'}: {usual}."])
 
 
 def _tally(claims: dict[str, Claim]) -> str:
@@ -56,16 +67,22 @@ def _conjugated(verdict: str, count: int) -> str:
 
 
 def _contents(reproduction: Reproduction) -> str:
-    figures = (data.figure for data in reproduction.figures.values())
-    items = "".join(f'<li><a href="#{one.id}">{one.id}. {html.escape(one.title)}</a></li>' for one in figures)
+    figures = (data.about for data in reproduction.figures.values())
+    items = "".join(
+        f'<li><a href="#{one.id}">{one.id}. {html.escape(one.title)}</a>, {_runs(one)}</li>' for one in figures
+    )
     return f'<nav aria-label="Contents"><ul class="contents"><li><a href="#claims">Claims</a></li>{items}</ul></nav>'
 
 
-def _differences(data: FigureData) -> str:
+def _runs(about: About) -> str:
+    return "1 run" if about.runs == 1 else f"{about.runs} runs"
+
+
+def _differences(data: AnyFigure) -> str:
     """The paired differences at the horizon with their intervals: what the verdicts rest on."""
-    if data.figure.kind not in ("regret", "agents"):
+    if data.about.kind not in ("regret", "agents"):
         return ""
-    found = [*against_solo(data), *(steps(data) if data.figure.kind == "regret" else [])]
+    found = [*against_solo(data), *(steps(data) if data.about.kind == "regret" else [])]
     heading = ("at the horizon, paired run by run", "difference", "95 % interval")
     return rows(heading, "".join(map(_difference, found)))
 
@@ -86,40 +103,51 @@ def _row(item: Claim) -> str:
     return (
         f'<tr id="{item.id}"><td>{item.id}</td><td>{html.escape(item.statement)} {_links(item)}</td>'
         f'<td class="verdict {item.verdict}">{item.verdict}</td><td>{html.escape(item.test)}</td>'
-        f'<td class="evidence">{evidence}</td></tr>'
+        f'<td class="evidence">{evidence}{_made_from(item)}</td></tr>'
     )
+
+
+def _made_from(item: Claim) -> str:
+    """The figures that a claim was decided from, as they were; those that were made alike together."""
+    groups: dict[str, list[str]] = {}
+    for id, about in item.made_from.items():
+        groups.setdefault(about.in_words(), []).append(id)
+    told = "; ".join(f"{', '.join(ids)}: {words}" for words, ids in groups.items()) or "4000 drawn graphs for each q"
+    return f'<div class="from"><em>decided from {told}</em></div>'
 
 
 def _links(item: Claim) -> str:
     return " ".join(f'<a href="#{id}">{id}</a>' for id in item.figures)
 
 
-def _section(data: FigureData, claims: dict[str, Claim]) -> str:
-    figure = data.figure
+def _section(data: AnyFigure, claims: dict[str, Claim]) -> str:
+    figure, version = data.about, algorithm_version()
     mine = [item for item in claims.values() if figure.id in item.figures]
     said = "".join(
         f'<li>{item.id}: {html.escape(item.statement)} <span class="verdict {item.verdict}">{item.verdict}</span></li>'
         for item in mine
     )
     title = f"{figure.id}. {figure.title}"
+    older = "" if figure.version == version else "; made by another version of byzmab"
     return f"""<h2 id="{figure.id}">{html.escape(title)}</h2>
+<p class="caption"><strong>{html.escape(figure.in_words() + older)}.</strong></p>
 {plot(figure.id, title, _plot(data))}
-<p class="caption">{html.escape(figure.caption())}</p>
+<p class="caption">{html.escape(figure.caption)}</p>
 {_differences(data)}
 {f"<ul>{said}</ul>" if said else ""}
 <details><summary>the file that makes this figure</summary><pre>{html.escape(figure.source)}</pre></details>"""
 
 
-def _plot(data: FigureData) -> dict[str, Any]:
+def _plot(data: AnyFigure) -> dict[str, Any]:
     """A figure as Plotly's data and layout."""
     axes: dict[str, Any]
     layout = {**LAYOUT, "hovermode": "x unified"}
-    if data.figure.kind == "graph":
+    if data.about.kind == "graph":
         return {
             "data": _graph_traces(data),
             "layout": {**layout, "hovermode": "closest", "showlegend": False, **_bare_axes()},
         }
-    if data.figure.kind == "frequency":
+    if data.about.kind == "frequency":
         axes = {
             "xaxis": {**FRAME, "title": {"text": "arm, best first"}},
             "yaxis": {**FRAME, "title": {"text": "share of pulls"}},
@@ -132,7 +160,7 @@ def _plot(data: FigureData) -> dict[str, Any]:
     return {"data": _curve_traces(data), "layout": {**layout, **axes}}
 
 
-def _curve_traces(data: FigureData) -> list[dict[str, Any]]:
+def _curve_traces(data: AnyFigure) -> list[dict[str, Any]]:
     rounds, traces = data.rounds().tolist(), []
     for index, (label, values) in enumerate(data.series().items()):
         color = ALONE[0] if label == SOLO else STYLES[index % len(STYLES)][0]
@@ -157,7 +185,7 @@ def _curve_traces(data: FigureData) -> list[dict[str, Any]]:
     return traces
 
 
-def _share_traces(data: FigureData) -> list[dict[str, Any]]:
+def _share_traces(data: AnyFigure) -> list[dict[str, Any]]:
     shares = data.shares()
     arms = list(range(1, shares.shape[2] + 1))
     return [
@@ -179,8 +207,8 @@ def _whiskers(values: Floats) -> list[float]:
     return [] if std is None else std.round(5).tolist()
 
 
-def _graph_traces(data: FigureData) -> list[dict[str, Any]]:
-    agents, liars, pairs = edges_of(data)
+def _graph_traces(data: AnyFigure) -> list[dict[str, Any]]:
+    agents, liars, pairs = data.graph()
     points = positions(agents).round(4).tolist()
     x = [value for a, b in pairs for value in (points[a][0], points[b][0], None)]
     y = [value for a, b in pairs for value in (points[a][1], points[b][1], None)]

@@ -1,24 +1,31 @@
 """What a search leaves behind: the attack as a plug-in file, the numbers and the figures."""
 
+import glob
 import json
 import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from byzmab.attacks import ALL_ATTACKS, Attack
 from byzmab.search.judge import ALONE, FOUND, Judgement
-from byzmab.search.search import Search
+from byzmab.search.search import RUNS, TRIALS, Search
 from byzmab.search.words import in_words
-from byzmab.search.worst_cases import WorstCase
+from byzmab.search.worst_cases import RUNS as RUNS_EACH
+from byzmab.search.worst_cases import TRIALS as TRIALS_EACH
+from byzmab.search.worst_cases import Contestant, WorstCase
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.figure import STYLES, draw_band, dress, new_axes
-from byzmab.simulation.files import in_place, make_directory, save_figure
+from byzmab.simulation.files import save_figure
+from byzmab.simulation.outputs import Work, in_place, make_directory
+from byzmab.sweep.identity import what_determines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DRAWN = (FOUND, "extreme", "adaptive", "starve")
+FILES = ("found.py", "search.json", "search.png", "search.pdf", "regret.png", "regret.pdf")  # of one search
 WIDTH = 116  # of lines in the plug-in file
 
 PLUGIN = '''"""Found: {title}.
@@ -49,7 +56,10 @@ class Found({family}):
 
 
 def save_search(search: Search, directory: str | Path, judgement: Judgement | None = None) -> list[Path]:
-    """Write found.py, search.json and the figures to a directory that is there; the files written."""
+    """Write found.py, search.json and the figures to a directory that is there; the files written.
+
+    Files of these names, such as those of an earlier search, are replaced.
+    """
     directory = Path(directory)
     files = [directory / "found.py", directory / "search.json"]
     for file, text in zip(files, (plugin_of(search), json.dumps(summary(search, judgement), indent=2)), strict=True):
@@ -66,11 +76,42 @@ def save_worst_cases(cases: list[WorstCase], directory: str | Path) -> list[Path
     directory = Path(directory)
     files = []
     for case in cases:
-        folder = make_directory(directory / "-".join(case.contestant).replace(":", "-").replace("/", "-"))
+        folder = make_directory(directory / _folder(case.contestant))
         files.append(save_search(case.search, folder, case.judgement)[0])
     with in_place(directory / "worst-cases.json") as path:
         path.write_text(json.dumps([case.summary() for case in cases], indent=2), encoding="utf-8")
     return [*files, directory / "worst-cases.json"]
+
+
+def work_of(experiment: Experiment, how: Mapping[str, Any], found: Search | None = None) -> Work:
+    """What a search makes in its directory; an interrupted one may be followed by any with as many trials."""
+    trials = how.get("trials", TRIALS)
+    same = {**_same(experiment, how, ("attack",)), "trials": trials, "search_runs": how.get("runs", RUNS)}
+    if found is not None and found.interrupted:
+        trials = len(found.trials)
+        del same["trials"]
+    grows = {"runs": experiment.runs, "trials_made": trials}
+    return Work("byzmab attack search", FILES, same, grows)
+
+
+def work_of_worst_cases(experiment: Experiment, how: Mapping[str, Any], contestants: Sequence[Contestant]) -> Work:
+    """What searches against several filters make in their directory; more filters may be added."""
+    sizes = {"trials": how.get("trials", TRIALS_EACH), "search_runs": how.get("runs", RUNS_EACH)}
+    same = {**_same(experiment, how, ("attack", *Contestant._fields)), **sizes}
+    names = [_folder(item) for item in contestants]
+    files = ["worst-cases.json", *(f"{glob.escape(name)}/{file}" for name in names for file in FILES)]
+    grows = {"runs": experiment.runs, "filters": names}
+    return Work("byzmab attack search --all-filters", tuple(files), same, grows)
+
+
+def _same(experiment: Experiment, how: Mapping[str, Any], without: Sequence[str]) -> dict[str, Any]:
+    """The settings that have to be equal for a search to be the same."""
+    settings = {name: value for name, value in what_determines(experiment).items() if name not in without}
+    return settings | {name: how.get(name) for name in ("goal", "lock_in", "restarts", "optimizer")}
+
+
+def _folder(contestant: Contestant) -> str:
+    return "-".join(contestant).replace(":", "-").replace("/", "-")
 
 
 def plugin_of(search: Search) -> str:

@@ -89,17 +89,8 @@ def search_attack(
     store, the same search called again goes on from there: it asks the same questions, and the store answers.
     `progress` is called with the trials done, their total, and how things stand; True shows a bar.
     """
-    check_workers(workers)
+    check_search(experiment, trials, runs, optimizer, workers, goal, restarts, lock_in)
     space = space_of(experiment)
-    for name, value, least in (
-        ("trials", trials, len(space.known)),
-        ("search runs", runs, 1),
-        ("restarts", restarts, 1),
-    ):
-        _check_whole(name, value, least)
-    check_optimizer(optimizer)
-    goals.check_goal(goal)
-    goals.check_threshold(lock_in)
     began = time.perf_counter()
     played = experiment.but(runs=runs, record=1)
     done: list[Trial] = []
@@ -124,6 +115,30 @@ def search_attack(
     known = {name: trial.regret for name, trial in zip(space.known, done, strict=False)}
     seconds = time.perf_counter() - began
     return Search(experiment, runs, optimizer, goal, restarts, lock_in, tuple(done), known, trials, seconds)
+
+
+def check_search(
+    experiment: Experiment,
+    trials: int = TRIALS,
+    runs: int = RUNS,
+    optimizer: str = DEFAULT,
+    workers: int | None = None,
+    goal: str = goals.DEFAULT,
+    restarts: int = RESTARTS,
+    lock_in: float | None = None,
+) -> None:
+    """BadInput if a search cannot be made as `search_attack` is asked to."""
+    check_workers(workers)
+    space = space_of(experiment)
+    for name, value, least in (
+        ("trials", trials, len(space.known)),
+        ("search runs", runs, 1),
+        ("restarts", restarts, 1),
+    ):
+        _check_whole(name, value, least)
+    check_optimizer(optimizer)
+    goals.check_goal(goal)
+    goals.check_threshold(lock_in)
 
 
 def space_of(experiment: Experiment) -> Family:

@@ -7,11 +7,18 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from byzmab.core.liars import f_as_given, f_for
+from byzmab.core.liars import FEWEST, FROM_NEIGHBOURS, TooFewNeighbours, f_as_given
 from byzmab.core.recommended import AUTO, CONTEXT_FILTER, CONTEXT_POLICY
-from byzmab.core.report import Floats, Integers
+from byzmab.core.report import Floats
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.listening import expected_heard, f_of_all, is_redrawn, listens, remembers_others
+from byzmab.simulation.listening import (
+    expected_heard,
+    f_of_agents,
+    is_redrawn,
+    listens,
+    may_hear,
+    remembers_others,
+)
 
 BASE_MODEL = {
     "memory": 0,
@@ -31,16 +38,12 @@ WEAK_WITH_CONTEXTS = {
 PROVED = (("trimmed", "ucb"), ("solo", "ucb"))  # filters and policies that have it
 
 
-class TooFewNeighbours(UserWarning):
-    """Some agent has too few neighbours for f."""
-
-
 class TooManyLiars(UserWarning):
     """Some normal agent may hear more Byzantine neighbours than f."""
 
 
 class NobodyHeard(UserWarning):
-    """The filter listens to nobody, as neighbours come and go and are not remembered."""
+    """The filter uses no reports, as neighbours change and too few reports are held at once."""
 
 
 class MeansClipped(UserWarning):
@@ -69,13 +72,19 @@ def warn_of(experiments: Sequence[Experiment], stacklevel: int) -> None:
 def too_few_neighbours(experiment: Experiment) -> str | None:
     """One sentence where f is too large for the degrees: 2f + 1 to cooperate, 3f + 1 for the guarantee.
 
-    With f = auto it never is.
+    With f = auto, an agent with fewer than four neighbours ignores all reports.
     """
     parts = experiment.parts
-    if parts.f <= 0 or not _uses_f(experiment):
+    if parts.f == 0 or not _uses_f(experiment):
         return None
-    heard = expected_heard(experiment)
     verbs = ("expects", "expect") if parts.graph.random or experiment.subset is not None else ("has", "have")
+    if parts.f == FROM_NEIGHBOURS:
+        short = _normal(experiment, may_hear(experiment) < FEWEST)
+        if not short:
+            return None
+        ignored = "" if parts.baseline else " and " + ("ignores" if len(short) == 1 else "ignore") + " all reports"
+        return f"f = {AUTO} needs {FEWEST} neighbours; {_say(short, *verbs)} fewer{ignored}: {_list(short)}"
+    heard = expected_heard(experiment)
     for needed, purpose in ((2 * parts.f + 1, "to cooperate at all"), (3 * parts.f + 1, "for the paper's guarantee")):
         short = _normal(experiment, heard < needed)
         if short:
@@ -83,16 +92,13 @@ def too_few_neighbours(experiment: Experiment) -> str | None:
     return None
 
 
-def f_of_agents(experiment: Experiment) -> Integers:
-    """How many liars each agent reckons with; with f = auto on random graphs, at the number heard to be expected."""
-    return np.array([f_for(experiment.parts.f, int(count)) for count in expected_heard(experiment)], np.int64)
-
-
 def too_many_liars(experiment: Experiment) -> str | None:
     """One sentence where a normal agent can hear more Byzantine neighbours than f."""
     if experiment.parts.f >= experiment.parts.byzantine or not _uses_f(experiment):
         return None
     liars, fs = most_liars(experiment), f_of_agents(experiment)
+    if experiment.parts.f == FROM_NEIGHBOURS and experiment.parts.baseline is None:
+        liars = np.where(may_hear(experiment) < FEWEST, 0.0, liars)  # they ignore all reports
     over = _normal(experiment, liars > fs)
     if not over:
         return None
@@ -113,10 +119,10 @@ def nobody_heard(experiment: Experiment) -> str | None:
     parts = experiment.parts
     if parts.baseline is not None or not parts.filter.hears or listens(experiment):
         return None
-    f, hint = int(f_of_all(experiment).max()), ", and so may f as a number" if parts.f < 0 else ""
+    f, hint = int(f_of_agents(experiment).max()), ", and so may f as a number" if parts.f < 0 else ""
     return (
-        f"filter {experiment.settings()['filter']} listens to nobody here: in every round others are heard, often no "
-        f"more than 3f = {3 * f}, and none is remembered; memory 50 lets agents cooperate{hint}"
+        f"filter {experiment.settings()['filter']} uses no reports here: neighbours change from round to round, and "
+        f"agents often hold no more than {3 * max(f, 1)} reports at once; memory 50 lets agents cooperate{hint}"
     )
 
 
@@ -148,6 +154,8 @@ def settings_unused(experiment: Experiment) -> str | None:
     baseline, settings = experiment.parts.baseline, experiment.settings()
     if experiment.time_varying and not is_redrawn(experiment):
         return f"time_varying does not matter to graph {settings['graph']}, which is the same in every round"
+    if experiment.reliable_links and (is_redrawn(experiment) or experiment.subset is not None):
+        return "reliable_links does not matter where neighbours change from round to round"
     if baseline is None:
         return None
     unused = ["filter", "kappa", *(["shares", "vetting"] if experiment.context else ["policy"])]

@@ -72,7 +72,8 @@ class ContextRun(Run):
         state.set("ridge", [contexts.ridge])
         for name in ("contexts", "context_totals"):
             state.set(name, np.zeros((agents, d)))
-        state.set("context_means", np.zeros((agents, arms)))
+        for name in ("context_means", "own_estimates", "own_weights"):
+            state.set(name, np.zeros((agents, arms)))
         state.set("statistics", np.tile(empty_statistics(arms, d, contexts.ridge), (agents, 1, 1)))
         state.set("versions", np.zeros((agents, arms)))
         shapes = scratch_shapes(arms, d, agents)

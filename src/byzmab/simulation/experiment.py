@@ -60,6 +60,7 @@ class Experiment:
     delay: int = 0
     tell: str = EVERY
     audit: bool | None = None
+    reliable_links: bool = False
     algorithm: Any = RESILIENT
     horizon: int = 10_000
     runs: int = 50
@@ -84,8 +85,9 @@ class Experiment:
             if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name), 1, most)
         check_whole("delay", self.delay, 0, 1)
-        if not isinstance(self.time_varying, bool):
-            raise BadInput(f"time_varying {self.time_varying!r} is not allowed; allowed: true or false")
+        for name in ("time_varying", "reliable_links"):
+            if not isinstance(getattr(self, name), bool):
+                raise BadInput(f"{name} {getattr(self, name)!r} is not allowed; allowed: true or false")
         object.__setattr__(self, "_parts", resolve_parts(self))
 
     def __getstate__(self) -> dict[str, Any]:

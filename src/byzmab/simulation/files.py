@@ -1,23 +1,23 @@
 """Experiment files: TOML in and out, and the directory that a simulation leaves behind."""
 
 import itertools
-import os
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from byzmab.core.errors import BadInput, nearest
 from byzmab.core.plugins import FILE_MODULE, Plugin
+from byzmab.core.sources import file_of, sources_of
 from byzmab.core.toml import TomlFile, read_toml, toml_line
 from byzmab.graphs.given import Given, write_graph
 from byzmab.rewards import Replay
 from byzmab.simulation.absent import NAMING_FILES, find_beside, without_folders
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.outputs import in_place
 from byzmab.simulation.result import Result
 from byzmab.simulation.settings import ABOUT
-from byzmab.simulation.sources import file_of, sources_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +29,8 @@ SWEEP_TABLES = {
     "grid": "a table whose keys hold lists",
     "point": "tables of settings, each headed [[point]]",
 }
+RESULT = "result.nc"
+FIGURES = (".png", ".pdf")
 TRUETYPE = 42  # fonts in a PDF: journals refuse Type 3, matplotlib's usual ones
 
 
@@ -103,40 +105,41 @@ def to_toml(experiment: Experiment, **changes: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
-def make_directory(path: str | Path) -> Path:
-    """A directory that can be written to, or BadInput; tried before anything is computed."""
-    directory = Path(path)
+def names_of(experiment: Experiment) -> tuple[str, ...]:
+    """The names of the files that `write_result` writes; copies of plug-ins make room for others."""
+    logs = [Path(item.source).name for item in experiment.parts.rewards if isinstance(item, Replay)]
+    arms = without_folders(experiment.settings())["arms"]
+    named = [arms.partition(":")[0]] if isinstance(arms, str) and arms != experiment.settings()["arms"] else []
+    return ("regret.png", "regret.pdf", "graph.json", *logs, *named, "experiment.toml", RESULT)
+
+
+def find_result(experiment: Experiment, directory: Path) -> Result | None:
+    """The result that `write_result` left in a directory; None if it cannot be read, BadInput if it is another's."""
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / ".byzmab-writable"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise BadInput(
-            f"out {str(path)!r} cannot be written to: {error.strerror}; allowed: a directory of yours"
-        ) from None
-    return directory
+        result = Result.load(directory / RESULT)
+    except BadInput:
+        return None
+    for name in ("runs", "seed", "horizon"):
+        if getattr(result.experiment, name) != getattr(experiment, name):
+            raise BadInput(f"file {str(directory / RESULT)!r} is another experiment's, by its {name}; move it away")
+    return replace(result, experiment=experiment)
 
 
-@contextmanager
-def in_place(path: Path) -> Iterator[Path]:
-    """A name beside `path` to write to; put in its place when all is written, so that no half file is ever seen."""
-    unfinished = path.with_name(f".{os.getpid()}-{path.name}")
-    try:
-        yield unfinished
-        unfinished.replace(path)
-    except OSError as error:
-        raise BadInput(f"file {str(path)!r} cannot be written: {error.strerror or error}") from None
-    finally:
-        unfinished.unlink(missing_ok=True)
+def write_result(result: Result, directory: Path, missing_only: bool = False) -> list[Path]:
+    """Write the figure, the experiment with all files that it needs and, when these are there, the result itself.
 
-
-def write_result(result: Result, directory: Path) -> list[Path]:
-    """Write the figure, the experiment with all files that it needs and, when these are there, the result itself."""
+    With `missing_only`, the figure and the experiment are left as they are where they are there. Return the files
+    written.
+    """
+    stem, files = directory / "regret", []
+    if not (missing_only and all(stem.with_suffix(suffix).exists() for suffix in FIGURES)):
+        files += save_figure(result.plot(), stem)
+    if missing_only and (directory / "experiment.toml").exists():
+        return files
     graph, experiment = result.experiment.parts.graph, result.experiment
     copies, changes = copy_sources(experiment, directory)
     changes = {**without_folders(experiment.settings()), **changes}
-    files = [*save_figure(result.plot(), directory / "regret"), *copies]
+    files += copies
     for item in experiment.parts.rewards:
         if isinstance(item, Replay):
             files.append(_copy(Path(item.source), directory / Path(item.source).name))
@@ -148,7 +151,7 @@ def write_result(result: Result, directory: Path) -> list[Path]:
     if isinstance(experiment.arms, str) and changes["arms"] != experiment.settings()["arms"]:
         source, target = (Path(text.partition(":")[0]) for text in (experiment.arms, changes["arms"]))
         files.append(_copy(source, directory / target))
-    files += [directory / "experiment.toml", directory / "result.nc"]
+    files += [directory / "experiment.toml", directory / RESULT]
     with in_place(files[-2]) as path:
         path.write_text(to_toml(experiment, **changes), encoding="utf-8")
     with in_place(files[-1]) as path:
@@ -218,7 +221,7 @@ def _is_free(target: Path, source: Path) -> bool:
 
 
 def _copy(source: Path, target: Path) -> Path:
-    if not target.exists():
+    if not _is_free(target, source) or not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         with in_place(target) as path:
             shutil.copyfile(source, path)
@@ -231,7 +234,7 @@ def save_figure(drawn: "Axes | Figure", stem: Path) -> list[Path]:
 
     figure = drawn.get_figure(root=True)
     assert figure is not None
-    files = [stem.with_suffix(suffix) for suffix in (".png", ".pdf")]
+    files = [stem.with_suffix(suffix) for suffix in FIGURES]
     with rc_context({"pdf.fonttype": TRUETYPE}):
         for file in files:
             with in_place(file) as path:

@@ -39,35 +39,39 @@ def expected_heard(experiment: Experiment) -> Floats:
     return np.asarray(heard)
 
 
-def f_of_all(experiment: Experiment) -> Integers:
-    """f of each agent where neighbours change: as it is given, or what all whom it may hear allow.
+def f_of_agents(experiment: Experiment) -> Integers:
+    """Return f of each agent: as given, or what the neighbours allow that it may hear.
 
-    What those allow whom it hears in one round may be less than the liars among them.
+    On graphs drawn anew these are all others. The number heard in one round would not do: all liars may be among them.
     """
     return np.array([f_for(experiment.parts.f, int(count)) for count in may_hear(experiment)])
 
 
 def hears_enough(experiment: Experiment) -> bool:
-    """Whether nearly every round brings every normal agent more than 3f reports, where neighbours change."""
+    """Whether nearly every round brings every normal agent more than 3f reports, where neighbours change.
+
+    With f = 0 it must be more than 3, too: with fewer the number changes so much that agents did worse than alone.
+    """
     parts = experiment.parts
-    heard = expected_heard(experiment)[parts.byzantine :]
-    share = np.minimum(heard / max(parts.agents - 1, 1), 1.0)
-    deviation = np.sqrt(heard * (1.0 - share)) if is_redrawn(experiment) else 0.0
-    enough = ENOUGH_PER_LIAR * f_of_all(experiment)[parts.byzantine :]
+    heard, others = expected_heard(experiment)[parts.byzantine :], may_hear(experiment)[parts.byzantine :]
+    share = np.minimum(heard / np.maximum(others, 1.0), 1.0)
+    varies = is_redrawn(experiment) or remembers_others(experiment)
+    deviation = np.sqrt(heard * (1.0 - share)) if varies else 0.0
+    enough = ENOUGH_PER_LIAR * np.maximum(f_of_agents(experiment)[parts.byzantine :], 1)
     return bool(np.all(heard - NEARLY_ALWAYS * deviation > enough))
 
 
 def listens(experiment: Experiment) -> bool:
-    """Whether agents hear anybody.
+    """Return whether agents use any reports.
 
-    Where neighbours change from round to round and nobody is remembered, an agent that pools what it hears in one
-    round and is alone in the next explores for both: it would do worse than alone. A filter that is `steady` does not
-    listen there, unless there are always enough.
+    Where neighbours change from round to round, an agent that pools reports in one round and is alone in the next
+    explores for both: it does worse than alone. A filter that is `steady` uses no reports there, unless an agent nearly
+    always holds enough of them, remembered ones included.
     """
     parts = experiment.parts
     if parts.baseline is not None:
         return bool(getattr(parts.baseline, "hears", True))
     changes = is_redrawn(experiment) or experiment.subset is not None
-    if not (parts.filter.steady and changes) or experiment.memory > 0 or parts.f == 0:
+    if not (parts.filter.steady and changes):
         return parts.filter.hears
     return hears_enough(experiment)

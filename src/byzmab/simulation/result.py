@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,12 +19,14 @@ from byzmab.core.report import Floats, Integers
 from byzmab.graphs import Given
 from byzmab.simulation.absent import recall, without_folders
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.outputs import in_place
 from byzmab.simulation.statistics import band, describe
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
 
+HDF5 = b"\x89HDF\r\n\x1a\n"  # how every result file begins
 NUMBER_BYTES = 8
 REPORT_BYTES_PER_ARM = 2 * NUMBER_BYTES  # one count and one mean, as the paper's remark has it
 
@@ -160,8 +163,21 @@ class Result:
         return draw_regret(self, axes, label)
 
     def save(self, path: str | Path) -> None:
-        """Write everything to a NetCDF file."""
-        self.dataset.to_netcdf(path, engine="h5netcdf")
+        """Write everything to a NetCDF file.
+
+        Parameters
+        ----------
+        path
+            The file. A result that is there is replaced, as a whole once the new one is written.
+
+        Raises
+        ------
+        BadInput
+            If there is a file that is not a result, or the file cannot be written.
+        """
+        check_replaceable(Path(path))
+        with in_place(Path(path)) as unfinished:
+            self.dataset.to_netcdf(unfinished, engine="h5netcdf")
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":
@@ -216,3 +232,21 @@ class Result:
         experiment = parts[0].experiment.but(runs=sum(part.experiment.runs for part in parts))
         seconds = sum(part.seconds for part in parts)
         return cls(experiment, parts[0].rounds, regret, pulls, messages, arms_told, means, seconds, parts[0].first)
+
+
+def check_replaceable(path: Path) -> None:
+    """BadInput if a file is there that is no result, so that saving one never destroys anything else."""
+    if not path.is_file() or not path.stat().st_size:
+        return
+    try:
+        with path.open("rb") as file:
+            is_result = file.read(len(HDF5)) == HDF5
+    except OSError as error:
+        raise BadInput(f"file {str(path)!r} cannot be replaced: {error.strerror}") from None
+    if is_result:
+        import xarray
+
+        with suppress(OSError, KeyError, ValueError), xarray.open_dataset(path, engine="h5netcdf") as data:
+            is_result = "experiment" in data.attrs  # a broken file may be replaced
+    if not is_result:
+        raise BadInput(f"file {str(path)!r} exists and is not a result; allowed: a new file, or a result to replace")

@@ -6,7 +6,7 @@ from typing import Any
 from byzmab.core.errors import BadInput
 from byzmab.core.recommended import AUTO
 
-SWITCHES = ("time_varying", "audit", "vetting")
+SWITCHES = ("time_varying", "audit", "reliable_links", "vetting")
 WHOLE = ("agents", "memory", "subset", "epoch", "delay", "horizon", "runs", "seed", "record", "context")
 NAMES_A_FILE = re.compile(r"\.(csv|json|npz)(:|$)")  # arms, where they are not listed
 
@@ -15,7 +15,7 @@ ABOUT = {
     "with context also FILE.json with parameters, or FILE.npz with data",
     "agents": "number of agents; 10, or as many as the graph has, if not given",
     "byzantine": "how many of them lie, agents 1..B, or which ones: 3,5, or 3, for agent 3 alone",
-    "f": "upper bound on Byzantine neighbours, or auto: as many as the guarantee allows for them; default: byzantine",
+    "f": "upper bound on Byzantine neighbours, or auto: the largest f with 3f + 1 neighbours; default: byzantine",
     "kappa": "consistency level in [1, 2): one for all, a list with one per normal agent, or random",
     "graph": "who hears whom: complete, erdos-renyi:q, two-case:4-5 or :binomial, firms, ring:4, star, or FILE.json",
     "time_varying": "draw a random graph anew in every round",
@@ -32,6 +32,7 @@ ABOUT = {
     "delay": "rounds until a report is heard: 0 or 1",
     "tell": "when reports are told: every round; every:k rounds; or growth:d, an arm when its count grew by a share d",
     "audit": "expel liars whose reports cannot follow each other; with guarded if not given",
+    "reliable_links": "declare that no report is lost: on fixed graphs a silent neighbour then counts as Byzantine",
     "algorithm": "resilient, the paper's own algorithm, or a baseline, without filter and policy; see byzmab list",
     "horizon": "rounds in a run",
     "runs": "independent repetitions",

@@ -8,6 +8,7 @@ from byzmab.core import draws
 from byzmab.core.compiler import is_ours
 from byzmab.core.errors import BadInput
 from byzmab.core.forgetting import ALL, Forgetting
+from byzmab.core.liars import FROM_NEIGHBOURS
 from byzmab.core.report import Floats
 from byzmab.engine.deliver import EDGES, INBOXES, LIES
 from byzmab.engine.dense import FLOAT_ROWS, INTEGER_ROWS, SPARE
@@ -143,7 +144,7 @@ class Run:
         for name in ("pulls", "means", "totals", "estimates", "weights", "doubts", "reward_keys"):
             state.set(name, np.zeros((agents, arms)))
         state.set("last", np.zeros((history, agents)))
-        for name in ("choices", "policy_keys", "work_pulls", "work_means", "out_degrees", "values"):
+        for name in ("choices", "policy_keys", "work_pulls", "work_means", "out_degrees", "values", "may_hear"):
             state.set(name, np.zeros(agents))
         for name in ("lie_pulls", "lie_means"):
             state.set(name, np.zeros(arms))
@@ -163,16 +164,19 @@ class Run:
         state.set("forgetting", [forgetting.factor, 0.0])
         state.set("past_arms", np.zeros((agents, forgetting.window)))
         state.set("past_values", np.zeros((agents, forgetting.window)))
-        self._set_ever()
+        self._alias_tallies()
         if forgetting.kind != ALL:
             for name in EVER:
                 state.set(f"ever_{name}", np.zeros_like(state[name]))
 
-    def _set_ever(self) -> None:
-        """Let what was ever counted be the tallies themselves, unless these forget."""
+    def _alias_tallies(self) -> None:
+        """Let the tallies stand for what was ever counted, unless they forget, and for own data without contexts."""
         if self.state.record["forgets"] == ALL:
             for name in EVER:
                 self.state.alias(f"ever_{name}", name)
+        if self.state.record["context"] == 0:
+            self.state.alias("own_estimates", "means")
+            self.state.alias("own_weights", "pulls")
 
     def _set_digests(self) -> None:
         """Set the arrays of digested reports; with a limit of 0 pulls, none holds."""
@@ -231,7 +235,7 @@ class Run:
             if self._tells_tallies:
                 state[told][:agents] = state[own]
                 state.set(own, state[told][:agents])
-        self._set_ever()
+        self._alias_tallies()
 
 
 def settings_of(experiment: Experiment, dense: bool) -> dict[str, int]:
@@ -266,7 +270,8 @@ def settings_of(experiment: Experiment, dense: bool) -> dict[str, int]:
         "time_varying": redrawn,
         "graph_is_ours": is_ours(type(parts.placed).neighbours.py_func),
         "hears": listens(experiment),
-        "expects": not redrawn and experiment.subset is None,
+        "ignores_few": parts.f == FROM_NEIGHBOURS and parts.filter.trims and baseline is None,
+        "expects": experiment.reliable_links and not redrawn and experiment.subset is None,
         "kept": kept,
         "audits": parts.audits,
         "careful": parts.attack.careful,

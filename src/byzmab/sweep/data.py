@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from byzmab.core.report import Floats, Integers
+from byzmab.simulation.outputs import Work
 from byzmab.simulation.settings import ABOUT
 from byzmab.simulation.sizes import grid_of
 from byzmab.simulation.statistics import bootstrap_interval, describe
 from byzmab.sweep.find import find_all, find_some
+from byzmab.sweep.identity import address
 from byzmab.sweep.points import Sweep
-from byzmab.sweep.store import Block, ResultStore, unpack
+from byzmab.sweep.store import Block, ResultStore, blocks_in, unpack
 
 if TYPE_CHECKING:
     import pandas
@@ -125,6 +127,20 @@ class SweepData:
 
 def _varied(points: Sequence[Point]) -> list[str]:
     return [name for name in ABOUT if name != "runs" and len({repr(point.settings[name]) for point in points}) > 1]
+
+
+def work_of(sweep: Sweep | None, store: ResultStore, plot: bool) -> Work:
+    """What a sweep makes in its directory beside its results: the figure of its points, or of all that are there.
+
+    The figure may be replaced by one of more points or runs.
+    """
+    if not plot:
+        return Work("byzmab sweep", ())
+    if sweep is None:
+        points = {folder.name: max((block.end for block in blocks_in(folder)), default=0) for folder in store.folders()}
+    else:
+        points = {address(point).name: point.runs for point in sweep.points}
+    return Work("byzmab sweep", ("sweep.png", "sweep.pdf"), grows={"points": points})
 
 
 def open_sweep(where: str | Path | ResultStore, file: str | Path | Sweep | None = None) -> SweepData:

@@ -11,14 +11,15 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 from byzmab.core.compiler import PACKAGE, source_digest
+from byzmab.core.fingerprint import Unknowable, fingerprint
 from byzmab.core.plugins import Plugin, Registry
 from byzmab.graphs import Given
 from byzmab.rewards import Replay
 from byzmab.simulation.absent import REGISTRIES
 from byzmab.simulation.experiment import Experiment
-from byzmab.sweep.fingerprint import Unknowable, fingerprint
 
 # the code that decides what comes out; all else only reads, writes, draws and shows
 PLAYING = (
@@ -67,6 +68,14 @@ def identity(experiment: Experiment) -> dict[str, Any]:
     except Unknowable as error:
         _say_once(f"results are not stored: {error}")
         return {**_identity(experiment, _in_this_process), ONLY_HERE: True}
+
+
+def what_determines(experiment: Experiment) -> dict[str, Any]:
+    """The identity, for comparing it with one that another process wrote down; equal to none where it does not last."""
+    try:
+        return _identity(experiment, fingerprint)
+    except Unknowable:
+        return {**_identity(experiment, _in_this_process), ONLY_HERE: uuid4().hex}
 
 
 def address(experiment: Experiment) -> Address:

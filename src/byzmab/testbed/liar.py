@@ -56,6 +56,7 @@ class AttackView:
             np.full(agents, np.argmax(plan.true_means), np.int64),
             plan.byzantine,
             checked_f(plan.f, MOST),
+            np.array([len(senders) for senders in plan.graph], np.int64),
             np.full(agents, plan.kappa),
             bool(FILTERS.resolve(plan.filter).consistency),
             starts,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from byzmab.core.liars import TooFewNeighbours
 from byzmab.core.report import Floats
-from byzmab.simulation.assumptions import TooFewNeighbours
 from byzmab.simulation.statistics import describe, ratio_of_means
 from byzmab.sweep.run import Announce, Progress, run_sweep
 from byzmab.sweep.store import ResultStore

@@ -5,12 +5,23 @@ from pathlib import Path
 from typing import Any
 
 from byzmab.core.liars import f_as_given
+from byzmab.simulation.outputs import Work
 from byzmab.simulation.page import LAYOUT, made, plot, rows, write_page
+from byzmab.sweep.identity import what_determines
 from byzmab.tournament.draw import COLORS, MOST, cell_at, columns_of, ratios, rows_of
+from byzmab.tournament.field import Cell, Field
 from byzmab.tournament.standings import Standings
 
 TITLE = "A tournament of filters"
 COLUMNS = ("filter", "regret over solo", "with policy", "against", "on", "agents", "cells above solo")
+
+
+def work_of(field: Field) -> Work:
+    """What a tournament makes in its directory; runs, filters, policies, attacks and graphs may be added to it."""
+    settings = {name: value for name, value in what_determines(field.base).items() if name not in Cell._fields}
+    axes = (field.filters, field.policies, field.attacks, field.graphs, field.agents)
+    grows = {"runs": field.base.runs, **dict(zip(Cell._fields, map(list, axes), strict=True))}
+    return Work("byzmab tournament", ("report.html", "tournament-*.png", "tournament-*.pdf"), settings, grows)
 
 
 def write_report(standings: Standings, path: Path) -> Path:

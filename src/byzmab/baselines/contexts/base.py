@@ -99,6 +99,8 @@ def believe_combined(
         pair[0] = pair[1] = np.nan  # what is not filled in is no belief
         combine(own[arm], inbox.told, inbox.rows, arm, x, reading.f, reading.ridge, params, pair)
         belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = pair[0], pair[1], 0.0
+        belief.own_estimates[arm] = NEUTRAL + dot(x, theta_of(own[arm], x.size))
+        belief.own_weights[arm] = 1.0 / spread_at(own[arm], x, reading.ridge)
         sound &= pair[1] > 0.0 and -np.inf < pair[0] < np.inf
     return sound
 

@@ -20,6 +20,7 @@ from byzmab.core import recommended
 from byzmab.core.agent import MOST, SHARES, VETTING, Agent
 from byzmab.core.confidence import Best
 from byzmab.core.contexts import shares as ways
+from byzmab.core.contexts.decide import PENDING
 from byzmab.core.contexts.decider import ContextDecider
 from byzmab.core.contexts.reports import (
     MOST_DIMENSIONS,
@@ -131,7 +132,7 @@ class ContextAgent(ContextDecider, Agent):
             known.beliefs[:3] = [[NEUTRAL], [0.0], [0.0]]
         else:
             self._decide_at(at, known, pick=False)
-        return Belief(*known.beliefs[:3])
+        return Belief(*known.beliefs[:PENDING])
 
     def best(self, confidence: float = 0.95) -> Best:
         """Refuse: the best arm depends on the context, and no interval at a context is proven here."""

@@ -208,10 +208,11 @@ def believe_at(
         if pair.prior > 0.0 and not alone:
             estimate = (weight * estimate + pair.prior_total) / (weight + pair.prior)
             weight += pair.prior
-        own_estimate = NEUTRAL + dot(x, theta_of(own[arm], d))
+        own_estimate, own_weight = NEUTRAL + dot(x, theta_of(own[arm], d)), 1.0 / spread_at(own[arm], x, reading.ridge)
         scratch.trial[HEARD + arm] = own_estimate if alone else estimate
         if alone or not trusts:
-            estimate, doubt, weight = own_estimate, 0.0, 1.0 / spread_at(own[arm], x, reading.ridge)
+            estimate, doubt, weight = own_estimate, 0.0, own_weight
         belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = estimate, weight, doubt
+        belief.own_estimates[arm], belief.own_weights[arm] = own_estimate, own_weight
         sound &= weight > 0.0 and estimate + doubt < np.inf
     return sound

@@ -21,7 +21,9 @@ from byzmab.core.policies.base import Policy
 from byzmab.core.policies.ucb import ucb as choose  # `specialize` puts the policy's own in its place
 from byzmab.core.report import Belief, Floats, Words
 
-ESTIMATES, WEIGHTS, DOUBTS, PENDING = range(4)  # rows of the beliefs
+# rows of the beliefs: those of a `Belief` in its order, and the pulls whose reward is still to come
+ESTIMATES, WEIGHTS, DOUBTS, OWN_ESTIMATES, OWN_WEIGHTS, PENDING = range(6)
+ROWS = PENDING + 1
 
 W2 = types.Array(types.uint64, 2, "C")
 DECIDE_AT = types.int64(
@@ -29,14 +31,14 @@ DECIDE_AT = types.int64(
     *(W2, F2, F3, F2, F1),  # scratch
     *(F1, F1, W1),  # parameters, rng
     *(types.float64, types.int64, types.boolean, types.boolean),  # ridge, shares, vetting, consistency
-    *(types.int64, types.float64, types.int64, types.int64, types.boolean),  # f, kappa, time, expected, pick
+    *(types.int64, types.float64, types.int64, types.boolean),  # f, kappa, time, pick
 )
 
 
 def decide_at(
     own: Floats,  # arms × numbers: see core/contexts/statistics.py
     own_versions: Words,  # arms
-    beliefs: Floats,  # 4 × arms, rows as above; the last is given, the others are filled in
+    beliefs: Floats,  # ROWS × arms, as above; the last is given, the others are filled in
     told: Floats,  # capacity × arms × numbers
     versions: Words,  # capacity × arms
     rows: Words,  # which rows of `told` hold reports
@@ -56,22 +58,23 @@ def decide_at(
     f: int,
     kappa: float,
     time: int,
-    expected: int,
     pick: bool,  # whether to choose, or to believe only
 ) -> int:
     """Fill in the agent's beliefs; return the arm it chooses, UNSOUND or NO_ARM, or 0 where it is not to pick."""
-    belief = Belief(beliefs[ESTIMATES], beliefs[WEIGHTS], beliefs[DOUBTS])
-    reading = Reading(ridge, shares, vetting, consistency, f, kappa, time, expected)
+    belief = Belief(beliefs[ESTIMATES], beliefs[WEIGHTS], beliefs[DOUBTS], beliefs[OWN_ESTIMATES], beliefs[OWN_WEIGHTS])
+    reading = Reading(ridge, shares, vetting, consistency, f, kappa, time, 0)
     scratch = Scratch(stamps, factors, terms, work, trial)
     believe_at(own, own_versions, Inbox(told, versions, rows), x, reading, filter_params, scratch, belief)
     for arm in range(own.shape[0]):
         pulls, pending = own[arm, 0], beliefs[PENDING, arm]
         if pulls == 0.0:
             belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = NEUTRAL, pending, 0.0
+            belief.own_estimates[arm], belief.own_weights[arm] = NEUTRAL, pending
         elif not (belief.weights[arm] > 0.0 and belief.estimates[arm] + belief.doubts[arm] < np.inf):
             return UNSOUND
         elif pending > 0.0:  # in the width, pulls whose reward is still to come count too
             belief.weights[arm] *= 1.0 + pending / pulls
+            belief.own_weights[arm] *= 1.0 + pending / pulls
     if not pick:
         return 0
     rng[0] = fold(rng[1], time)

@@ -7,7 +7,7 @@ import numpy as np
 
 from byzmab.core.contexts.believe import Scratch, scratch_shapes
 from byzmab.core.contexts.comparing import WEIGHTS
-from byzmab.core.contexts.decide import DOUBTS, PENDING, context_decision
+from byzmab.core.contexts.decide import PENDING, ROWS, context_decision
 from byzmab.core.contexts.fates import fates_at
 from byzmab.core.contexts.pairs import pairs_of
 from byzmab.core.contexts.reports import ContextReport, checked_context_report, row_of
@@ -28,7 +28,7 @@ class Known(NamedTuple):
 
     own: Floats  # arms × numbers: see core/contexts/statistics.py
     own_versions: Words  # arms
-    beliefs: Floats  # 4 × arms: estimates, weights, doubts, pending
+    beliefs: Floats  # ROWS of core/contexts/decide.py × arms: a Belief, and pulls pending
     told: Floats  # capacity × arms × numbers
     versions: Words  # capacity × arms
     scratch: Scratch
@@ -94,9 +94,9 @@ class ContextDecider(Decider):
         told, versions = np.zeros((capacity, arms, own.shape[1])), np.zeros((capacity, arms), np.uint64)
         own_versions = np.full(arms, self._next_version(), np.uint64)
         scratch = new_scratch(arms, d, capacity, self.lead)
-        self._known = Known(own, own_versions, np.zeros((4, arms)), told, versions, scratch)
+        self._known = Known(own, own_versions, np.zeros((ROWS, arms)), told, versions, scratch)
         self._heard_at = None
-        self._beliefs, self._own_pending = self._known.beliefs[: DOUBTS + 1], self._known.beliefs[PENDING]
+        self._beliefs, self._own_pending = self._known.beliefs[:PENDING], self._known.beliefs[PENDING]
 
     def _count(self, arm: Arm, tally: Tally) -> None:
         self._known.own_versions[self._indices[arm]] = self._next_version()
@@ -119,14 +119,14 @@ class ContextDecider(Decider):
         """Believe anew of all arms at the latest context, and choose one where asked to; neutral before the first."""
         self._believed = True
         if self._x is None:
-            self._beliefs[:] = [[NEUTRAL], [0.0], [0.0]]
+            self._beliefs[:] = [[NEUTRAL], [0.0], [0.0], [NEUTRAL], [0.0]]
             return 0
         self._heard_at = self._x
         return self._decide_at(self._x, self._known, pick)
 
     def _trial_at(self, x: Floats) -> Floats | None:
         """The trial with the forecasts at x: those of the choice there if it was the latest, else those of now."""
-        if not (self.vetting and len(self._rows) and self.filter.hears):
+        if not (self.vetting and len(self._used_rows)):
             return None
         known = self._known
         if self._heard_at is None or not np.array_equal(self._heard_at, x):
@@ -143,7 +143,7 @@ class ContextDecider(Decider):
         """`decide_at` on some arms."""
         own, own_versions, beliefs, told, versions, scratch = known
         arm: int = self._decide(
-            *(own, own_versions, beliefs, told, versions, self._rows if self.filter.hears else self._rows[:0], x),
+            *(own, own_versions, beliefs, told, versions, self._used_rows, x),
             *scratch,
             *self._params,
             self._rng,
@@ -154,7 +154,6 @@ class ContextDecider(Decider):
             self.f,
             self.kappa,
             self.time,
-            self._expected,
             pick,
         )
         if arm < 0:
@@ -165,7 +164,7 @@ class ContextDecider(Decider):
         """What becomes of each report on an arm at the latest context, row by row; call `_update` before."""
         own, told = self._known.own[arm], self._known.told[self._rows, arm]
         speaks = told[:, 0] > 0.0
-        if not own[0] or self._x is None or not self.filter.hears:
+        if not own[0] or self._x is None or not self.filter.hears or self.ignores_reports:
             return [Fate.UNUSED if says else Fate.SILENT for says in speaks]
         left_out = self._known.scratch.work[2, : len(told)] > 0.0
         weights = self._known.scratch.terms[arm, WEIGHTS, : len(told)]
@@ -173,5 +172,5 @@ class ContextDecider(Decider):
         heard = speaks & ~left_out
         pairs = pairs_of(own, told, self._x, self.ridge, self._shares, heard, np.where(heard, weights, 0.0), centre)
         trusts = not self.vetting or self.lead >= LEAST_LEAD
-        reading = trusts, self.f, self.kappa, self.time, self._expected
+        reading = trusts, self.f, self.kappa, self.time, 0
         return fates_at(self.filter, pairs, speaks, left_out, *reading)

@@ -18,7 +18,7 @@ NO_SUCH_ARM = "policy chose an arm that does not exist; allowed: 0 to the number
 
 CHOOSE = Contract(
     {
-        "belief": Belief(np.empty(0), np.empty(0), np.empty(0)),
+        "belief": Belief(*np.empty((5, 0))),
         "time": 0,
         "params": np.empty(0),
         "rng": np.zeros(1, np.uint64),
@@ -40,6 +40,9 @@ class Policy(Plugin):
     `time` is t, a whole number; where tallies forget it is what is left of t, and that need not be one. `params` are
     the policy's fields. It may also say in plain Python, by `explain`, what every arm was worth in that
     choice.
+
+    A policy that adds doubts to its index does so by `with_doubt`: a doubt never raises an index above the bound that
+    the policy gives to the agent's own data, `belief.own_estimates` and `belief.own_weights`.
     """
 
     kind: ClassVar[str] = "policy"
@@ -61,6 +64,16 @@ class Policy(Plugin):
     def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats | None:
         """What every arm is worth to `choose` with the same luck; None where a user's own policy does not tell."""
         return None
+
+
+@compiled
+def with_doubt(bound: float, doubt: float, own_bound: float) -> float:
+    """Return i + min(d, max(0, u − i)): the bound i, raised by the doubt to at most the own bound u.
+
+    Byzantine reports cannot move u. Where u is valid, the index stays valid, and no doubt makes an agent explore an arm
+    that its own data rule out.
+    """
+    return bound + min(doubt, max(0.0, own_bound - bound))
 
 
 @compiled

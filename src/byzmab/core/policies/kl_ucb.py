@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from byzmab.core.compiler import compiled
-from byzmab.core.policies.base import TIED, Policy, argmax_at_random
+from byzmab.core.policies.base import TIED, Policy, argmax_at_random, with_doubt
 from byzmab.core.report import Belief, Floats, Words
 
 MOST_STEPS = 60
@@ -59,6 +59,17 @@ def largest_mean(estimate: float, weight: float, log_time: float) -> float:
 
 
 @compiled
+def kl_index(belief: Belief, arm: int, log_time: float) -> float:
+    """The largest mean of an arm that is not ruled out, plus doubt, limited by the agent's own bound."""
+    doubt = belief.doubts[arm]
+    bound = largest_mean(min(max(belief.estimates[arm], 0.0), 1.0), belief.weights[arm], log_time)
+    if doubt <= 0.0:
+        return bound
+    own_estimate = min(max(belief.own_estimates[arm], 0.0), 1.0)
+    return with_doubt(bound, doubt, largest_mean(own_estimate, belief.own_weights[arm], log_time))
+
+
+@compiled
 def kl_ucb(belief: Belief, time: float, params: Floats, rng: Words) -> int:
     """The arm with the largest mean not ruled out, plus doubt.
 
@@ -77,17 +88,15 @@ def kl_ucb(belief: Belief, time: float, params: Floats, rng: Words) -> int:
         arm = first if turn == 0 else turn - 1 if turn <= first else turn  # the likely winner comes first
         if index[arm] < best - TIED:
             continue
-        estimate = min(max(belief.estimates[arm], 0.0), 1.0)
-        index[arm] = largest_mean(estimate, belief.weights[arm], log_time) + belief.doubts[arm]
+        index[arm] = kl_index(belief, arm, log_time)
         best = max(best, index[arm])
     return argmax_at_random(index, rng)
 
 
 def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats:
-    """The largest mean not ruled out of every arm, those included that cannot win."""
+    """The index of every arm, those included that cannot win."""
     log_time = params[0] * math.log(max(time, 1))
-    means = [largest_mean(min(max(z, 0.0), 1.0), w, log_time) for z, w in zip(*belief[:2], strict=True)]
-    return np.array(means) + belief.doubts
+    return np.array([kl_index(belief, arm, log_time) for arm in range(belief.estimates.size)])
 
 
 @dataclass(frozen=True)

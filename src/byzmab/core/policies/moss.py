@@ -11,50 +11,57 @@ from dataclasses import dataclass
 import numpy as np
 
 from byzmab.core.compiler import compiled
-from byzmab.core.policies.base import TIED, Policy, argmax_at_random
+from byzmab.core.policies.base import TIED, Policy, argmax_at_random, with_doubt
 from byzmab.core.report import Belief, Floats, Words
 
 
 @compiled
-def moss_index(belief: Belief, arm: int, total: float, alpha: float) -> float:
-    """z + √(α ln(1 + W/w) / w) + d of one arm."""
-    weight = belief.weights[arm]
-    bonus = math.sqrt(alpha * math.log(1.0 + total / weight) / weight)
-    return float(belief.estimates[arm] + bonus + belief.doubts[arm])
+def moss_bound(estimate: float, weight: float, total: float, alpha: float) -> float:
+    """z + √(α ln(1 + W/w) / w) of one arm."""
+    return estimate + math.sqrt(alpha * math.log(1.0 + total / weight) / weight)
 
 
 @compiled
-def total_weight(belief: Belief) -> float:
-    """W; numba takes a third of a second to compile `sum` of an array, and nothing for this."""
+def total_of(weights: Floats) -> float:
+    """W, the sum of all weights; numba takes a third of a second to compile `sum` of an array, and nothing for this."""
     total = 0.0
-    for weight in belief.weights:
+    for weight in weights:
         total += weight
     return total
 
 
 @compiled
 def moss_indices(belief: Belief, alpha: float) -> Floats:
-    """z + √(α ln(1 + W/w) / w) + d of every arm; W is the sum of all weights."""
-    total = total_weight(belief)
+    """z + √(α ln(1 + W/w) / w) + d of every arm, d limited by the agent's own bound."""
+    total, own_total = total_of(belief.weights), total_of(belief.own_weights)
     index = np.empty(belief.weights.size)
     for arm in range(index.size):
-        index[arm] = moss_index(belief, arm, total, alpha)
+        bound = moss_bound(belief.estimates[arm], belief.weights[arm], total, alpha)
+        own = moss_bound(belief.own_estimates[arm], belief.own_weights[arm], own_total, alpha)
+        index[arm] = with_doubt(bound, belief.doubts[arm], own)
     return index
 
 
 @compiled
 def moss(belief: Belief, time: float, params: Floats, rng: Words) -> int:
-    """The arm with the largest z + √(α ln(1 + W/w) / w) + d; an array is made only where arms are tied."""
-    total = total_weight(belief)
+    """The arm with the largest of the `moss_indices`; an array is made only where arms are tied.
+
+    The own bound is computed only where the whole doubt would win.
+    """
+    total, own_total, alpha = total_of(belief.weights), total_of(belief.own_weights), params[0]
     chosen, best, second = 0, -math.inf, -math.inf
     for arm in range(belief.estimates.size):
-        index = moss_index(belief, arm, total, params[0])
+        bound, doubt = moss_bound(belief.estimates[arm], belief.weights[arm], total, alpha), belief.doubts[arm]
+        index = bound + doubt
+        if doubt > 0.0 and index >= best - TIED:
+            own = moss_bound(belief.own_estimates[arm], belief.own_weights[arm], own_total, alpha)
+            index = with_doubt(bound, doubt, own)
         second = max(second, min(best, index))
         chosen = arm if index > best else chosen
         best = max(best, index)
     if second < best - TIED:
         return chosen
-    return argmax_at_random(moss_indices(belief, params[0]), rng)
+    return argmax_at_random(moss_indices(belief, alpha), rng)
 
 
 def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats:

@@ -7,19 +7,31 @@ import numpy as np
 
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import beta
-from byzmab.core.policies.base import Policy, argmax_at_random
+from byzmab.core.policies.base import Policy, argmax_at_random, with_doubt
 from byzmab.core.report import Belief, Floats, Words
 
 
 @compiled
+def sample(estimate: float, weight: float, params: Floats, rng: Words) -> float:
+    """A sample of Beta(a + w z, b + w (1 − z))."""
+    mean = min(max(estimate, 0.0), 1.0)
+    return float(beta(rng, params[0] + weight * mean, params[1] + weight * (1.0 - mean)))
+
+
+@compiled
 def samples(belief: Belief, params: Floats, rng: Words) -> Floats:
-    """A sample of Beta(a + w z, b + w (1 − z)) for every arm, plus doubt."""
+    """A sample of Beta(a + w z, b + w (1 − z)) for every arm, plus doubt.
+
+    The doubt is limited by a sample from the agent's own data, made of the same random numbers.
+    """
     index = np.empty(belief.estimates.size)
     for arm in range(index.size):
-        weight = belief.weights[arm]
-        estimate = min(max(belief.estimates[arm], 0.0), 1.0)
-        sample = beta(rng, params[0] + weight * estimate, params[1] + weight * (1.0 - estimate))
-        index[arm] = sample + belief.doubts[arm]
+        before = rng[0]
+        index[arm] = sample(belief.estimates[arm], belief.weights[arm], params, rng)
+        if belief.doubts[arm] > 0.0:
+            after, rng[0] = rng[0], before
+            own = sample(belief.own_estimates[arm], belief.own_weights[arm], params, rng)
+            index[arm], rng[0] = with_doubt(index[arm], belief.doubts[arm], own), after
     return index
 
 

@@ -7,17 +7,22 @@ import numpy as np
 
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import normal
-from byzmab.core.policies.base import Policy, argmax_at_random
+from byzmab.core.policies.base import Policy, argmax_at_random, with_doubt
 from byzmab.core.report import Belief, Floats, Words
 
 
 @compiled
 def samples(belief: Belief, params: Floats, rng: Words) -> Floats:
-    """A normal sample of mean z and variance v / w for every arm, plus doubt."""
+    """A normal sample of mean z and variance v / w for every arm, plus doubt.
+
+    The doubt is limited by a sample from the agent's own data, made of the same random number.
+    """
     index = np.empty(belief.estimates.size)
     for arm in range(index.size):
-        spread = math.sqrt(params[0] / belief.weights[arm])
-        index[arm] = belief.estimates[arm] + spread * normal(rng) + belief.doubts[arm]
+        draw = normal(rng)
+        sample = belief.estimates[arm] + math.sqrt(params[0] / belief.weights[arm]) * draw
+        own = belief.own_estimates[arm] + math.sqrt(params[0] / belief.own_weights[arm]) * draw
+        index[arm] = with_doubt(sample, belief.doubts[arm], own)
     return index
 
 

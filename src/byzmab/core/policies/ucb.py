@@ -6,22 +6,38 @@ from dataclasses import dataclass
 import numpy as np
 
 from byzmab.core.compiler import compiled
-from byzmab.core.policies.base import TIED, Policy, argmax_at_random
+from byzmab.core.policies.base import TIED, Policy, argmax_at_random, with_doubt
 from byzmab.core.report import Belief, Floats, Words
 
 
 @compiled
-def upper_bounds(belief: Belief, width: float) -> Floats:
-    """z + √(width / w) + d of every arm."""
-    return belief.estimates + np.sqrt(width / belief.weights) + belief.doubts
+def upper_bound(estimate: float, weight: float, width: float) -> float:
+    """z + √(width / w) of one arm."""
+    return estimate + math.sqrt(width / weight)
 
 
 @compiled
-def upper_bound(belief: Belief, width: float, rng: Words) -> int:
-    """The arm with the largest z + √(width / w) + d; an array is made only where arms are tied."""
+def upper_bounds(belief: Belief, width: float) -> Floats:
+    """z + √(width / w) + d of every arm, d limited by the agent's own bound."""
+    index = np.empty(belief.estimates.size)
+    for arm in range(index.size):
+        own = upper_bound(belief.own_estimates[arm], belief.own_weights[arm], width)
+        index[arm] = with_doubt(upper_bound(belief.estimates[arm], belief.weights[arm], width), belief.doubts[arm], own)
+    return index
+
+
+@compiled
+def largest_bound(belief: Belief, width: float, rng: Words) -> int:
+    """The arm with the largest of the `upper_bounds`; an array is made only where arms are tied.
+
+    The own bound is computed only where the whole doubt would win.
+    """
     chosen, best, second = 0, -math.inf, -math.inf
     for arm in range(belief.estimates.size):
-        index = belief.estimates[arm] + math.sqrt(width / belief.weights[arm]) + belief.doubts[arm]
+        bound, doubt = upper_bound(belief.estimates[arm], belief.weights[arm], width), belief.doubts[arm]
+        index = bound + doubt
+        if doubt > 0.0 and index >= best - TIED:
+            index = with_doubt(bound, doubt, upper_bound(belief.own_estimates[arm], belief.own_weights[arm], width))
         second = max(second, min(best, index))
         chosen = arm if index > best else chosen
         best = max(best, index)
@@ -39,7 +55,7 @@ def width_at(time: float, alpha: float) -> float:
 @compiled
 def ucb(belief: Belief, time: float, params: Floats, rng: Words) -> int:
     """The arm with the highest upper confidence bound. Paper: Section 3, decision making."""
-    return upper_bound(belief, width_at(time, params[0]), rng)
+    return largest_bound(belief, width_at(time, params[0]), rng)
 
 
 def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats:

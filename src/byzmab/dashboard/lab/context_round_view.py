@@ -11,8 +11,8 @@ from byzmab.core.contexts.statistics import theta_of
 from byzmab.core.contexts.trial import LEAD, LEAST_LEAD
 from byzmab.core.draws import fold
 from byzmab.core.filters.fates import Fate
-from byzmab.core.liars import f_for
 from byzmab.core.report import Belief, Floats, Integers, Words
+from byzmab.dashboard.lab.round_view import NOBODY, fault_budgets
 from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.context_world import context_parts
 from byzmab.simulation.experiment import Experiment
@@ -39,6 +39,7 @@ class ContextRoundView(NamedTuple):
     true_means: Floats  # agents × arms: μ at the context of each
     policy_keys: Words  # agents
     expected: Integers  # agents: how many neighbours should tell something
+    fs: Integers  # agents: the fault budget; NOBODY where all reports are ignored
 
 
 class HeardAt(NamedTuple):
@@ -73,12 +74,13 @@ def play_round_at(stage: ContextRun) -> ContextRoundView:
         state["terms"].copy(),
         state["factors"].copy(),
         leads,
-        Belief(*(state[name].copy() for name in ("estimates", "weights", "doubts"))),
+        Belief(*(state[name].copy() for name in Belief._fields)),
         state["choices"].copy(),
         state["kappas"],
         state["context_means"].copy(),
         state["policy_keys"],
         np.diff(starts) * int(state.record["expects"]),
+        fault_budgets(state),
     )
 
 
@@ -86,12 +88,13 @@ def heard_by(experiment: Experiment, view: ContextRoundView, agent: int) -> Hear
     """What an agent made of the reports in its inbox."""
     parts, contexts = experiment.parts, context_parts(experiment)
     told, x, d = view.told[view.starts[agent] : view.starts[agent + 1]], view.contexts[agent], contexts.d
-    count, f, terms = len(told), f_for(parts.f, len(told)), view.terms[agent]
+    ignored, f = view.fs[agent] == NOBODY, max(0, int(view.fs[agent]))
+    count, terms = len(told), view.terms[agent]
     left_out, rows = np.zeros(terms.shape[2]), np.arange(count, dtype=np.uint64)
     work = np.zeros(terms.shape[2]), np.zeros(terms.shape[2])
-    out = vet(told, rows, terms, view.time, d, f, left_out, work) if contexts.vetting and count else 0
+    out = vet(told, rows, terms, view.time, d, f, left_out, work) if contexts.vetting and count and not ignored else 0
     goes = left_out[:count] > 0.0
-    trusts = not contexts.vetting or view.leads[agent] >= LEAST_LEAD
+    trusts = not ignored and (not contexts.vetting or view.leads[agent] >= LEAST_LEAD)
     found = HeardAt([], [], f - out, [])
     for arm in range(parts.arms):
         own, on_arm, speaks = view.own[agent, arm], told[:, arm], told[:, arm, 0] > 0.0
@@ -116,7 +119,8 @@ def believing_everyone_at(
         pulls = np.append(pairs.pulls, pairs.own_pulls)
         weights[arm] = pulls.sum()
         estimates[arm] = pulls @ np.append(pairs.means, pairs.own_mean) / weights[arm]
-    belief, policy = Belief(estimates, weights, np.zeros(len(everyone))), experiment.parts.policy
+    own = view.belief.own_estimates[agent], view.belief.own_weights[agent]
+    belief, policy = Belief(estimates, weights, np.zeros(len(everyone)), *own), experiment.parts.policy
     luck = [np.array([fold(view.policy_keys[agent], view.time)], np.uint64) for _ in range(2)]
     index = policy.explain(belief, float(view.time), np.array(policy.params), luck[0])
     choice = type(policy).choose(belief, float(view.time), np.array(policy.params), luck[1])
@@ -147,6 +151,7 @@ def step_at(experiment: Experiment, run: int, round: int, agent: int) -> dict[st
         "kappa": float(view.kappas[me]),
         "time": view.time,
         "f": heard.f,
+        "ignores": bool(view.fs[me] == NOBODY),
         "true_means": view.true_means[me].tolist(),
         "pulls": [round_(pairs.own_pulls) for pairs in heard.pairs],
         "means": [float(pairs.own_mean) for pairs in heard.pairs],

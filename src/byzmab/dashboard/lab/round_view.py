@@ -9,13 +9,14 @@ from byzmab.core.draws import fold
 from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
 from byzmab.core.filters.fates import Fate
-from byzmab.core.liars import f_for
 from byzmab.core.policies.base import Policy
 from byzmab.core.report import Belief, Floats, Heard, Integers, Words
+from byzmab.engine.audit import believes_anyone, expelled_by, f_of_agent
 from byzmab.engine.state import NetworkState
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
 
+NOBODY = -1  # in the place of a fault budget: all reports are ignored
 EVERYONE = FILTERS.resolve("mean")  # the counterfactual
 
 
@@ -38,6 +39,7 @@ class RoundView(NamedTuple):
     policy_keys: Words  # agents
     expected: Integers  # agents: how many neighbours should tell something
     expelled: Any  # reports: whether it is from somebody whom the receiver has expelled, and so tells nothing
+    fs: Integers  # agents: the fault budget left; NOBODY where all reports are ignored
 
 
 def play_round(stage: Run) -> RoundView:
@@ -69,14 +71,24 @@ def play_round(stage: Run) -> RoundView:
         sent,
         told_pulls[rows],
         told_means[rows],
-        Belief(*(state[name].copy() for name in ("estimates", "weights", "doubts"))),
+        Belief(state["estimates"].copy(), state["weights"].copy(), state["doubts"].copy(), means, pulls),
         state["choices"].copy(),
         state["kappas"],
         state["own_means"].copy(),
         state["policy_keys"],
         np.diff(starts) * int(state.record["expects"]),
         _expelled(state, starts, state["inbox_senders"][: rows.size]),
+        fault_budgets(state),
     )
+
+
+def fault_budgets(state: NetworkState) -> Integers:
+    """Return the fault budget that each agent had left in the round just played; NOBODY where it ignored all."""
+    record = state.record
+    expelled = [expelled_by(record, agent) for agent in range(int(record["agents"]))]
+    believes = (believes_anyone(record, agent, count) for agent, count in enumerate(expelled))
+    left = (f_of_agent(record, agent, count) for agent, count in enumerate(expelled))
+    return np.array([f if anyone else NOBODY for anyone, f in zip(believes, left, strict=True)], np.int64)
 
 
 def _expelled(state: NetworkState, starts: Integers, senders: Integers) -> Any:
@@ -90,23 +102,21 @@ def _expelled(state: NetworkState, starts: Integers, senders: Integers) -> Any:
     return expelled
 
 
-def f_of(experiment: Experiment, view: RoundView, agent: int) -> int:
-    """How many liars an agent reckoned with in this round."""
-    expelled = view.expelled[view.starts[agent] : view.starts[agent + 1]]
-    return max(0, f_for(experiment.parts.f, expelled.size) - int(expelled.sum()))
-
-
 def fates_of(experiment: Experiment, view: RoundView, agent: int) -> list[list[Fate]]:
     """What became of every report that an agent heard: by arm, then by report."""
     parts, reports = experiment.parts, slice(view.starts[agent], view.starts[agent + 1])
     expelled = np.flatnonzero(view.expelled[reports])
+    if view.fs[agent] == NOBODY:
+        return [
+            [Fate.UNUSED if told else Fate.SILENT for told in column > 0.0] for column in view.told_pulls[reports].T
+        ]
     columns = [
         parts.filter.fates(
             float(view.pulls[agent, arm]),
             float(view.means[agent, arm]),
             view.told_pulls[reports, arm],
             view.told_means[reports, arm],
-            f_of(experiment, view, agent),
+            int(view.fs[agent]),
             float(view.kappas[agent]),
             int(view.clock),
             max(0, view.expected[agent] - expelled.size - int((view.told_pulls[reports, arm] > 0.0).sum())),
@@ -147,7 +157,9 @@ def believing_everyone(experiment: Experiment, view: RoundView, agent: int) -> d
             np.array(mine),
         )
         columns.append(EVERYONE.believe(heard))
-    belief, policy = Belief(*np.array(columns).T.copy()), experiment.parts.policy
+    estimates, weights, doubts = np.array(columns).T.copy()
+    belief = Belief(estimates, weights, doubts, view.means[agent], view.pulls[agent])
+    policy = experiment.parts.policy
     luck = [np.array([fold(view.policy_keys[agent], view.time)], np.uint64) for _ in range(2)]
     index = policy.explain(belief, view.clock, np.array(policy.params), luck[0])
     choice = type(policy).choose(belief, view.clock, np.array(policy.params), luck[1])
@@ -213,7 +225,8 @@ def _step(experiment: Experiment, run: int, round: int, agent: int) -> dict[str,
     return {
         "kappa": float(view.kappas[me]),
         "time": view.time,
-        "f": f_of(experiment, view, me),
+        "f": max(0, int(view.fs[me])),
+        "ignores": bool(view.fs[me] == NOBODY),
         "true_means": view.true_means[me].tolist(),
         "pulls": view.pulls[me].tolist(),
         "means": view.means[me].tolist(),

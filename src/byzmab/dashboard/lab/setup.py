@@ -101,7 +101,7 @@ def command_of(experiment: Experiment) -> str:
     words = ["byzmab", "simulate"]
     for name, text in texts_of(experiment).items():
         flag = f"--{name.replace('_', '-')}"
-        switch = flag if text == "true" else f"--no-{name}"  # time_varying, when it is told, is true
+        switch = flag if text == "true" else f"--no-{flag[2:]}"  # time_varying, when it is told, is true
         words += [switch] if name in SWITCHES else [flag, text]
     return shlex.join(words)
 

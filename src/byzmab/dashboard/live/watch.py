@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from byzmab.core.errors import BadInput
-from byzmab.core.liars import most_allowed
+from byzmab.core.liars import FROM_NEIGHBOURS, f_for
 from byzmab.dashboard.savings import saved_of
 from byzmab.node.evidence import Lie
 from byzmab.testbed.network import Network
@@ -190,7 +190,7 @@ def overrun(f: int | str, honest: Sequence[Mapping[str, Any]], liars: Sequence[s
     worst: dict[str, int] | None = None
     for row in honest:
         heard = sum(row["fates"].get(name, "expelled") != "expelled" for name in liars)
-        given = f if isinstance(f, int) else most_allowed(len(row["fates"]))
+        given = f if isinstance(f, int) else f_for(FROM_NEIGHBOURS, len(row["fates"]))
         mine = max(0, given - list(row["fates"].values()).count("expelled"))
         if heard > mine and (worst is None or heard - mine > worst["liars"] - worst["f"]):
             worst = {"liars": heard, "f": mine}

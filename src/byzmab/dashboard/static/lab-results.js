@@ -61,6 +61,7 @@ export class Results {
     this.changed = true;
     if (this.drawing) return;
     this.drawing = true;
+    by("plot-regret").setAttribute("aria-busy", "true");
     try {
       while (this.changed) {
         await new Promise(requestAnimationFrame);
@@ -70,6 +71,7 @@ export class Results {
       }
     } finally {
       this.drawing = false;
+      by("plot-regret").removeAttribute("aria-busy");
     }
   }
 

@@ -6,6 +6,7 @@ import { drawArms, Scene } from "./step-scene.js";
 import { captionOf, counterfactualOf, harmlessOf, stagesOf } from "./step-words.js";
 
 const PACE = 1100; // ms between two steps when they play themselves
+const STILL = "(prefers-reduced-motion: reduce)"; // then they do not, unless asked to
 
 export class Steps {
   constructor(setups) {
@@ -93,7 +94,7 @@ export class Steps {
       const same = this.stages.findIndex(({ name }) => name === before);
       this.at = this.playing ? 0 : same >= 0 ? same : Math.min(this.at, this.stages.length - 1);
       this.show();
-      if (this.playing) this.play();
+      if (this.playing) this.begin();
     } catch (error) {
       if (error.name === "AbortError") return;
       problem.textContent = error.message;
@@ -102,9 +103,15 @@ export class Steps {
     }
   }
 
+  // The first time: play the steps, or show the last one to a person who wants nothing to move by itself.
+  begin() {
+    this.playing = false;
+    if (matchMedia(STILL).matches) this.goTo(this.stages.length - 1);
+    else this.play();
+  }
+
   // Play the steps from the first one on.
   play() {
-    this.playing = false;
     this.goTo(0);
     this.player = setInterval(() => (this.at + 1 < this.stages.length ? this.goTo(this.at + 1, true) : clearInterval(this.player)), PACE);
   }

@@ -22,6 +22,8 @@ const showTables = throttle(() => {
   by("trouble").textContent = state.trouble ? `State cannot be written, so nothing is accepted: ${state.trouble}` : "";
   by("alarm").hidden = !state.warnings.length;
   by("alarm").textContent = state.warnings.length ? `Something is wrong with this node's key: ${state.warnings.join("; ")}.` : "";
+  by("ignored").hidden = !state.ignored;
+  by("ignored").textContent = state.ignored ? `This node decides alone. ${state.ignored}.` : "";
   showNumbers(latest, history.points);
   fillArms(state);
   showStar(state, peers);

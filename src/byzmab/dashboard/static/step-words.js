@@ -58,9 +58,10 @@ export function captionOf(step, stage, arm) {
     case "consistency": return `Step A: a report counts if κ times its pulls is at least the ${own}.${gone(dropped("inconsistent"))}`;
     case "screening": return `${step.context ? "Vetting: whose parameters contradict one's own data, over all contexts, is left out." : "What an honest agent could hardly have sent goes first."}${gone(dropped("implausible"))}`;
     case "trimming": if (step.context && !step.trusts) return "On trial: what is heard has foretold its rewards worse than it did itself, so it decides alone.";
+      if (step.ignores) return "None is used: f = auto needs four neighbours or more, and no more of them expelled than f.";
       return isAlone(step, arm) ? `None is used: too few are left against f = ${step.f}${kind === "guarded" ? ", or alone one is surer" : ""}.` : `${(TRIMMING[kind] ?? ((f) => `The filter drops what it takes for extreme, with f = ${f}.`))(step.f)}${gone(dropped("trimmed", "unused"))}`;
     case "estimate": return `${isAlone(step, arm) ? `Nothing that was heard is used: the estimate z is one's own${step.context ? " at the context, LinUCB's" : " mean"}.` : ESTIMATE[kind] ?? "The estimate z is what the filter makes of it."} z = ${step.estimates[arm].toFixed(3)}, the truth is ${step.true_means[arm].toFixed(3)}.`;
-    case "index": return `z is worth w = ${step.weights[arm].toFixed(1)} pulls of one's own (${step.pulls[arm]})${step.doubts[arm] ? `, with doubt d = ${step.doubts[arm].toFixed(3)}` : ""}; `
+    case "index": return `z is worth w = ${step.weights[arm].toFixed(1)} pulls of one's own (${step.pulls[arm]})${step.doubts[arm] ? `, with doubt d = ${step.doubts[arm].toFixed(3)}, which raises the index to the bound of one's own data at most` : ""}; `
       + `${WIDTH[kind] ?? "the more it is worth, the narrower."} Index ${step.index[arm].toFixed(3)} (t = ${step.time}; ${step.formula}).`;
     case "chance": return `Its chance to be drawn is ${step.index[arm].toFixed(3)} (${step.formula}).`;
     default: return `So in round ${step.round} agent ${step.agent} pulls arm ${step.choice}${step.worth === "index" && step.index ? ", whose index is the largest" : ""}.`;

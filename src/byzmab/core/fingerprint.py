@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from byzmab.simulation.sources import file_of, is_own, library_of, sources_of
+from byzmab.core.sources import file_of, is_own, library_of, sources_of
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), range)
 MADE_BY_PYTHON = {  # of a class, beside what its author wrote
