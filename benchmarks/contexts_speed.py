@@ -12,7 +12,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from byzmab.core.contexts.believe import scratch_shapes
-from byzmab.core.contexts.decide import context_decision
+from byzmab.core.contexts.decide import ROWS, context_decision
 from byzmab.core.contexts.shares import EQUAL
 from byzmab.core.contexts.statistics import empty_statistics, observe, row_size
 from byzmab.core.filters import FILTERS
@@ -34,19 +34,17 @@ def stream(count):
 def ours(contexts, rewards):
     """The one compiled call of a live agent, and a rank-one update."""
     decide = context_decision(FILTERS.resolve("solo"), POLICIES.resolve("tuned"))
-    own, versions, beliefs = empty_statistics(ARMS, D, 1.0), np.ones(ARMS, np.uint64), np.zeros((4, ARMS))
+    own, versions, beliefs = empty_statistics(ARMS, D, 1.0), np.ones(ARMS, np.uint64), np.zeros((ROWS, ARMS))
     for arm in range(ARMS):
         observe(own[arm], contexts[arm], rewards[arm, arm], 1.0)
     shapes = scratch_shapes(ARMS, D, 1)
-    scratch = [np.zeros(shape, np.uint64 if name == "stamps" else float) for name, shape in shapes.items()]
-    told, told_versions = np.zeros((1, ARMS, row_size(D))), np.zeros((1, ARMS), np.uint64)
-    rows, rng, none, width = np.zeros(0, np.uint64), np.zeros(2, np.uint64), np.zeros(0), np.array([0.25])
+    scratch = tuple(np.zeros(shape, np.uint64 if name == "stamps" else float) for name, shape in shapes.items())
+    inbox = np.zeros((1, ARMS, row_size(D))), np.zeros((1, ARMS), np.uint64), np.zeros(0, np.uint64)
+    params, rng = (np.zeros(0), np.array([0.25])), np.zeros(2, np.uint64)
     total = 0.0
     for number, x in enumerate(contexts):
-        arm = decide(
-            *(own, versions, beliefs, told, told_versions, rows, x, *scratch, none, width, rng),
-            *(1.0, EQUAL, False, False, 0, 1.5, number, 0, True),
-        )
+        reading = 1.0, EQUAL, False, False, 0, 1.5, number, 0
+        arm = decide(own, versions, beliefs, inbox, x, reading, params, scratch, rng, True)
         observe(own[arm], x, rewards[number, arm], 1.0)
         versions[arm] += np.uint64(1)
         total += rewards[number, arm]

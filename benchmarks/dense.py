@@ -44,7 +44,7 @@ def ratios(rounds, block, **settings):
             played.advance(until)
             spent.append(time.process_time() - began)
         found.append(spent[0] / spent[1])
-    assert (plain.state["choices"] == dense.state["choices"]).all(), "the two paths chose differently"
+    assert (plain.state.choices == dense.state.choices).all(), "the two paths chose differently"
     found.sort()
     return found[len(found) // 2], found[0], found[-1]
 

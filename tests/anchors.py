@@ -160,7 +160,7 @@ def choices_of(experiment, run=0):
     choices = []
     for time in range(experiment.horizon):
         played.advance(time + 1)
-        choices.append(played.state["choices"].tolist())
+        choices.append(played.state.choices.tolist())
     return choices
 
 

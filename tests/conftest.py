@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from byzmab.core import compiler
+
 sys.path.insert(0, str(Path(__file__).parent))  # naive.py is imported by name
 
 # the first example compiles, and examples must not change from run to run
@@ -45,6 +47,12 @@ def pytest_collection_modifyitems(config, items):
     left_out = {item for found in many for number, item in enumerate(found) if number % ONE_IN}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture
+def nothing_kept(tmp_path, monkeypatch):
+    """No plug-in of a user has been compiled before, whatever earlier runs of the tests have kept on disk."""
+    monkeypatch.setattr(compiler, "OWN", str(tmp_path / "kept"))
 
 
 def pytest_sessionstart(session):

@@ -14,7 +14,6 @@ from byzmab.core.draws import uniform
 from byzmab.core.filters.base import CAPPED_COUNTS
 from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.trimmed import Mean
-from byzmab.engine.state import floats, integers, table
 from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.parts import ALGORITHMS, PLUGINS
 from byzmab.simulation.single_run import Run
@@ -159,6 +158,7 @@ def fresh(kind):
         ("rewards", "pull_all"),
     ],
 )
+@pytest.mark.usefixtures("nothing_kept")
 def test_a_new_plugin_compiles_alone(kind, loop):
     """The round loop, and the loops of the other parts, are not compiled again."""
     plain = Experiment(agents=5, byzantine=1, f=1, horizon=20, runs=1)
@@ -231,7 +231,7 @@ BROKEN["algorithm"] = {
     "def decide(state): state.nothing = 1\nclass Mine(Baseline): decide = staticmethod(decide)": "algorithm file .*mine.py, line 5: .*nothing",
     "def decide(state, rng): pass\nclass Mine(Baseline): decide = staticmethod(decide)": r"decide\(state, rng\) is not allowed; allowed: decide\(state\)",
     "def decide(state): return 1\nclass Mine(Baseline): decide = staticmethod(decide)": "line 5: decide returns .*; allowed: nothing",
-    "from byzmab.engine.state import integers\n@compiled\ndef decide(state): integers(state.choices, state.agents)[3] = 10**12\nclass Mine(Baseline): decide = staticmethod(decide)": "algorithm chose an arm that does not exist",
+    "@compiled\ndef decide(state): state.choices[3] = 10**12\nclass Mine(Baseline): decide = staticmethod(decide)": "algorithm chose an arm that does not exist",
 }
 
 
@@ -267,19 +267,16 @@ def algorithm_of(decide, **attributes):
 def test_an_algorithm_of_ones_own_that_knows_what_nobody_told_it_is_caught():
     def decide(state):
         """Everyone pulls the arm of which anyone was told most, or of f where f is not 0."""
-        means = table(state.told_means, state.agents + state.lie_capacity, state.arms)
-        choices = integers(state.choices, state.agents)
-        best = 0
-        for row in range(state.agents + state.lie_capacity):
+        means, choices, best = state.told_means, state.choices, 0
+        for row in range(means.shape[0]):
             for arm in range(state.arms):
                 best = arm if means[row, arm] > means[0, best] else best
         for agent in range(state.agents):
             choices[agent] = best
 
     def decide_by_f(state):
-        choices = integers(state.choices, state.agents)
         for agent in range(state.agents):
-            choices[agent] = state.f
+            state.choices[agent] = state.f
 
     with pytest.raises(AssertionError, match="an agent that hears nobody chooses by what others heard"):
         check(algorithm_of(decide))
@@ -293,7 +290,7 @@ def test_an_algorithm_that_tells_what_is_no_number_is_caught():
         """Stay with the first arm."""
 
     def update(state):
-        floats(state.told_means, 1)[0] = np.inf
+        state.told_means[0, 0] = np.inf
 
     with pytest.raises(AssertionError, match="it tells numbers that are not finite"):
         check(algorithm_of(decide, update=staticmethod(update)))
@@ -463,7 +460,7 @@ def test_lies_that_are_no_numbers_are_silence():
     noisy, silent = (Run(Experiment(attack=attack, **settings), 0) for attack in (Noise(), "starve"))
     for played in (noisy, silent):
         played.advance(50)
-    assert np.array_equal(noisy.state["regret"], silent.state["regret"])
+    assert np.array_equal(noisy.state.regret, silent.state.regret)
 
 
 def at_contexts(kind, **functions):
@@ -491,7 +488,7 @@ def test_statistics_that_are_none_are_silence_and_so_is_what_is_not_filled_in():
     for attack in attacks:
         run = ContextRun(Experiment(attack=attack, horizon=50, **settings), 0)
         run.advance(50)
-        results.append(run.state["regret"].tolist())
+        results.append(run.state.regret.tolist())
     assert results[0] == results[1] == results[2]
 
 
@@ -507,10 +504,8 @@ def test_an_arm_that_is_not_filled_in_is_not_told_as_to_another():
     run = ContextRun(Experiment(attack=at_contexts(ContextAttack, lie_at=to_one_alone), horizon=5, **settings), 0)
     run.advance(5)
     state = run.state
-    rows = state["inbox_rows"][: int(state["inbox_starts"][-1])][
-        state["inbox_senders"][: int(state["inbox_starts"][-1])] == 0
-    ]
-    assert [bool(state["told_statistics"][row].any()) for row in rows] == [True, False, False]
+    rows = state.inbox_rows[: int(state.inbox_starts[-1])][state.inbox_senders[: int(state.inbox_starts[-1])] == 0]
+    assert [bool(state.told_statistics[row].any()) for row in rows] == [True, False, False]
 
 
 def broken_at_contexts():

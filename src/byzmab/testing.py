@@ -64,10 +64,10 @@ def _check_in_use(experiment: Experiment) -> None:
     loops = [name for name in compiled if name.startswith(LOOPS)]
     assert len(loops) <= 1, f"more than its own loop was compiled for a plug-in: {loops}"
     run.advance(experiment.horizon)
-    played = run.state["pulls"].sum(axis=1)
+    played = run.state.pulls.sum(axis=1)
     assert (played == experiment.horizon + experiment.parts.arms).all(), "it changed the tallies, which are not its own"
     if not experiment.parts.moves:
-        assert np.array_equal(run.state["true_means"], draw_means(experiment, 0)), "it changed the arms' means"
+        assert np.array_equal(run.state.true_means, draw_means(experiment, 0)), "it changed the arms' means"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # these networks are too small for f, and that is no fault of the plug-in
         first, second = (simulate(experiment, workers=workers) for workers in (1, 2))
@@ -118,12 +118,12 @@ def _check_depends_on(filter: Filter) -> None:
     for attack in ("constant", "adaptive", "gaussian"):
         # arms enough that on some of them nothing changes but what liars claim
         following, anew = (Run(SMALL.but(filter=filter, attack=attack, arms="random:12"), 0) for _ in range(2))
-        anew.state.record["stable_inbox"] = 0
+        anew.state.stable_inbox = 0
         for time in range(1, SMALL.horizon):
             for run in (following, anew):
                 run.advance(time)
-            same = np.array_equal(following.state["estimates"], anew.state["estimates"])
-            assert same and np.array_equal(following.state["weights"], anew.state["weights"]), (
+            same = np.array_equal(following.state.estimates, anew.state.estimates)
+            assert same and np.array_equal(following.state.weights, anew.state.weights), (
                 "the belief depends on more than `depends_on` declares"
             )
 
@@ -182,7 +182,7 @@ def _check_dense_in_use(filter: Filter) -> None:
         for time in range(1, SMALL.horizon):
             for run in (plain, dense):
                 run.advance(time)
-            assert np.array_equal(plain.state["choices"], dense.state["choices"]), (
+            assert np.array_equal(plain.state.choices, dense.state.choices), (
                 "`believe_dense` leads to other choices than `believe`"
             )
 
@@ -247,7 +247,7 @@ def check_attack(attack: Attack) -> None:
                 )
     run = Run(SMALL.but(attack=attack), 0)
     run.advance(SMALL.horizon)
-    assert np.isfinite(run.state["told_pulls"]).all(), "it claims counts that are not finite"
+    assert np.isfinite(run.state.told_pulls).all(), "it claims counts that are not finite"
     if not attack.sees_edges:
         _check_sees_edges(attack)
     if not attack.equivocates:
@@ -262,7 +262,7 @@ def _check_sees_edges(attack: Attack) -> None:
         for run in (listed, dense):
             run.advance(time)
         for told in ("told_pulls", "told_means"):
-            assert np.array_equal(listed.state[told], dense.state[told]), (
+            assert np.array_equal(getattr(listed.state, told), getattr(dense.state, told)), (
                 "its lies depend on who hears whom, which `sees_edges` denies"
             )
 
@@ -273,11 +273,11 @@ def _check_equivocates(attack: Attack) -> None:
     state = run.state
     for time in range(1, SMALL.horizon):
         run.advance(time)
-        entries = int(state["inbox_starts"][-1])
+        entries = int(state.inbox_starts[-1])
         for liar in range(2):
-            rows = state["inbox_rows"][:entries][state["inbox_senders"][:entries] == liar]
-            for told in ("told_pulls", "told_means"):
-                assert (state[told][rows] == state[told][rows[0]]).all(), (
+            rows = state.inbox_rows[:entries][state.inbox_senders[:entries] == liar]
+            for told in (state.told_pulls, state.told_means):
+                assert (told[rows] == told[rows[0]]).all(), (
                     "its lies depend on the receiver, which `equivocates` denies"
                 )
 
@@ -372,7 +372,7 @@ def check_algorithm(algorithm: Baseline) -> None:
     run = Run(given, 0)
     for time in range(1, SMALL.horizon):
         run.advance(time)
-        told = np.stack([run.state[name][: SMALL.agents] for name in ("told_pulls", "told_means")])
+        told = np.stack([told[: SMALL.agents] for told in (run.state.told_pulls, run.state.told_means)])
         assert np.isfinite(told).all(), "it tells numbers that are not finite"
     if not algorithm.trims:
         _check_alike([given.but(f=f) for f in (0, 1)], 0, "f changes its choices, which `trims` denies")
@@ -396,5 +396,5 @@ def _check_alike(experiments: list[Experiment], first: int, broken: str) -> None
     for time in range(1, SMALL.horizon):
         for run in runs:
             run.advance(time)
-        choices = [run.state["choices"][first:].tolist() for run in runs]
+        choices = [run.state.choices[first:].tolist() for run in runs]
         assert choices[1:] == choices[:-1], broken

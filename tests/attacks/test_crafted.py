@@ -17,7 +17,7 @@ def choices(experiment):
     made = []
     for time in range(experiment.horizon):
         played.advance(time + 1)
-        made.append(played.state["choices"].tolist())
+        made.append(played.state.choices.tolist())
     return made
 
 
@@ -81,12 +81,12 @@ def told(attack, time, **settings):
     before = Run(Experiment(attack=attack, byzantine=1, horizon=100, **settings), 0)
     before.advance(time)
     state = played.state
-    starts, heard, rows = state["inbox_starts"], state["inbox_senders"], state["inbox_rows"]
+    starts, heard, rows = state.inbox_starts, state.inbox_senders, state.inbox_rows
     lies = {}
-    for agent in range(1, state["pulls"].shape[0]):
+    for agent in range(1, state.pulls.shape[0]):
         row = next(rows[e] for e in range(starts[agent], starts[agent + 1]) if heard[e] == 0)
-        lies[agent] = list(zip(state["told_pulls"][row], state["told_means"][row], strict=True))
-    return lies, before.state["pulls"]
+        lies[agent] = list(zip(state.told_pulls[row], state.told_means[row], strict=True))
+    return lies, before.state.pulls
 
 
 def test_half_of_the_receivers_are_struck_others_on_each_arm_until_the_switch():

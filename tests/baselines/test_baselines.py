@@ -127,16 +127,16 @@ def consensus_trajectory(run, rounds):
         runs=1,
     )
     played = Run(experiment, run)
-    record = played.state.record
+    state = played.state
     draw, tell, lie, _, update, pull, _ = played.loops
     values = []
     for _ in range(rounds):
-        assert exchange_reports(record, draw, tell, lie) == ENOUGH
-        played.state["choices"][:] = 0  # there is only one arm to choose
-        pull(record)
-        update(record)
-        record["time"] += 1
-        values.append(played.state["estimates"][1:, 0].mean())
+        assert exchange_reports(state, draw, tell, lie) == ENOUGH
+        state.choices[:] = 0  # there is only one arm to choose
+        pull(state)
+        update(state)
+        state.time += 1
+        values.append(state.estimates[1:, 0].mean())
     return values
 
 
@@ -201,4 +201,4 @@ def test_algorithm_3_chooses_as_transcribed():
     played = Run(experiment, 0)
     for time, expected in enumerate(literal_consensus(experiment, 0)):
         played.advance(time + 1)
-        assert played.state["choices"].tolist() == expected, f"round {time}"
+        assert played.state.choices.tolist() == expected, f"round {time}"

@@ -10,7 +10,6 @@ from anchors import alone, choices_of, regret_of
 
 from byzmab import BadInput, Experiment, simulate
 from byzmab.attacks import ATTACKS
-from byzmab.baselines.gossip import BLOCKED, LOWER, UPPER
 from byzmab.simulation.single_run import Run
 
 RULES = ["gosine", "vial-2021", "vial-2022"]
@@ -42,7 +41,7 @@ def test_sticky_arms_of_normal_agents_cover_all_arms():
         state = Run(
             Experiment(algorithm="vial-2021", arms=f"random:{arms}", byzantine=liars, horizon=1, runs=1), 0
         ).state
-        sticky = int(state["baseline_params"][3])
+        sticky = state.sticky
         firsts = (np.arange(10) - liars)[liars:] * sticky
         assert {(first + step) % arms for first in firsts for step in range(sticky)} == set(range(arms))
 
@@ -63,7 +62,7 @@ def test_under_smart_liars_the_rule_of_2021_keeps_the_best_arm_from_a_fifth_of_t
     for number in range(20):
         run = Run(Experiment(algorithm="vial-2021:alpha=2", attack="smart", runs=1), number)
         run.advance(10_000)
-        held = run.state["baseline_integers"].reshape(-1, 10)[[UPPER, LOWER], 2:]
+        held = np.stack([run.state.upper, run.state.lower])[:, 2:]
         sticky = np.arange(8) % 4  # of the normal agents: one each, and the best arm is the first
         shares.append(np.mean((held == 0).any(axis=0) | (sticky == 0)))
     assert np.mean(shares) == pytest.approx(0.82, abs=0.1)
@@ -92,17 +91,17 @@ def test_liars_are_blocked_more_than_others():
     for number in range(5):
         run = Run(Experiment(algorithm="vial-2022:alpha=2", attack="smart", horizon=4000, runs=1), number)
         run.advance(4000)
-        until = run.state["baseline_integers"].reshape(-1, 10)[BLOCKED:, 2:]
-        blocked += (until >= run.state.record["phase"]).sum(axis=1)
+        until = run.state.blocked[2:]
+        blocked += (until >= run.state.phase).sum(axis=0)
     assert blocked[:2].mean() > 2 * blocked[2:].mean()
 
 
 def test_a_silent_liar_names_no_arm():
     """Arms change hands only where somebody names one: with all but one agent silent, never."""
     run = Run(Experiment(algorithm="gosine:beta=1", byzantine=9, attack="starve", horizon=200, runs=1), 0)
-    before = run.state["baseline_integers"].reshape(-1, 10)[[UPPER, LOWER], 9].tolist()
+    before = run.state.upper[9], run.state.lower[9]
     run.advance(200)
-    assert run.state["baseline_integers"].reshape(-1, 10)[[UPPER, LOWER], 9].tolist() == before
+    assert (run.state.upper[9], run.state.lower[9]) == before
 
 
 def test_one_arm_is_told_to_each_agent_in_a_phase():

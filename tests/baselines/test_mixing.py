@@ -7,7 +7,7 @@ from anchors import EDGE, alone, choices_of, regret_of
 from byzmab import BadInput, Experiment
 from byzmab.baselines.base import adjacency, mixing_matrix
 from byzmab.baselines.coop_ucb import graph_constants
-from byzmab.baselines.dducb import TABLES, USED
+from byzmab.baselines.dducb import COUNTS
 from byzmab.simulation.single_run import Run
 
 TRIANGLE_AND_ONE = np.array([[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0]], float)
@@ -48,9 +48,9 @@ def test_mixed_counts_never_differ_from_the_average_by_more_than_the_bound():
     bound = np.sqrt(10) * (values[:-1] / (1 - values[:-1])).sum()
     worst = 0.0
     for time in range(1, 500):
-        before = run.state["pulls"].mean(axis=0)
+        before = run.state.pulls.mean(axis=0)
         run.advance(time)
-        worst = max(worst, np.abs(run.state["weights"] - before).max())
+        worst = max(worst, np.abs(run.state.weights - before).max())
     assert 0.5 < worst <= bound
 
 
@@ -65,25 +65,25 @@ def test_liars_make_regret_linear_with_and_without_trimming(algorithm):
 
 def in_use(run):
     """Counts that agents use, agents × arms."""
-    return run.state["baseline_floats"].reshape(TABLES, *run.state["pulls"].shape)[USED + 1]
+    return run.state.used[COUNTS]
 
 
 @pytest.mark.parametrize(("algorithm", "steps"), [("dducb", 12), ("dducb:plain=1", 40)])
 def test_no_pull_is_lost_in_mixing(algorithm, steps):
     """At the end of a stage the counts in use add up to all pulls before that stage; a ring of ten has 12 or 40 steps."""
     run = Run(Experiment(algorithm=algorithm, graph="ring", byzantine=0, f=0, horizon=400, runs=1), 0)
-    assert run.state["baseline_params"][2] == steps
-    before = run.state["pulls"].sum(axis=0)
+    assert run.state.steps == steps
+    before = run.state.pulls.sum(axis=0)
     for stage in range(1, 400 // steps):
         run.advance(stage * steps)
         assert in_use(run).sum(axis=0) == pytest.approx(before, rel=1e-12)
-        before = run.state["pulls"].sum(axis=0)
+        before = run.state.pulls.sum(axis=0)
 
 
 def test_on_a_complete_graph_everyone_uses_all_pulls_but_the_last_round():
     run = Run(Experiment(algorithm="dducb", byzantine=0, f=0, horizon=100, runs=1), 0)
     for time in range(1, 100):
-        before = run.state["pulls"].mean(axis=0)
+        before = run.state.pulls.mean(axis=0)
         run.advance(time)
         assert in_use(run) == pytest.approx(np.tile(before, (10, 1)))
 
@@ -91,7 +91,7 @@ def test_on_a_complete_graph_everyone_uses_all_pulls_but_the_last_round():
 def test_a_silent_neighbour_takes_no_mass_away():
     """All but one silent: what that one uses is its own pulls, as if it were alone."""
     run = Run(Experiment(algorithm="dducb", byzantine=9, f=0, attack="starve", horizon=50, runs=1), 0)
-    before = run.state["pulls"][9].copy()
+    before = run.state.pulls[9].copy()
     run.advance(1)
     assert in_use(run)[9] == pytest.approx(before)
 

@@ -21,7 +21,7 @@ def contexts_of(experiment, rounds, agent):
     run, seen = ContextRun(experiment, 0), []
     for time in range(rounds):
         run.advance(time + 1)
-        seen.append(run.state["contexts"][agent].copy())
+        seen.append(run.state.contexts[agent].copy())
     return np.array(seen)
 
 
@@ -38,10 +38,10 @@ def test_regret_is_against_the_best_arm_at_each_context():
     run, parameters, expected = ContextRun(experiment, 0), draw_parameters(experiment, 0), 0.0
     for time in range(60):
         run.advance(time + 1)
-        means = 0.5 + parameters @ run.state["contexts"][5]
-        expected += means.max() - means[run.state["choices"][5]]
-    assert run.state["regret"][5 - experiment.byzantine, -1] == pytest.approx(expected)
-    assert run.state["true_means"] == pytest.approx([0.5, 0.5, 0.6])
+        means = 0.5 + parameters @ run.state.contexts[5]
+        expected += means.max() - means[run.state.choices[5]]
+    assert run.state.regret[5 - experiment.byzantine, -1] == pytest.approx(expected)
+    assert run.state.true_means == pytest.approx([0.5, 0.5, 0.6])
 
 
 def test_a_result_is_saved_with_all_its_settings_and_read_again(tmp_path):

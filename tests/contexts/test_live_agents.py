@@ -31,18 +31,18 @@ def test_live_agents_choose_the_simulated_arms(shares):
     )
     run = ContextRun(experiment, 0)
     state, normal = run.state, range(2, 8)
-    key = state.record["policy_key"]
+    key = state.policy_key
     live = {i: Agent(3, 2, context=D, seed=int(fold(key, i)), **settings) for i in normal}
     for i, agent in live.items():
-        first_pulls(agent, state["statistics"][i])
+        first_pulls(agent, state.statistics[i])
     for time in range(experiment.horizon):
-        before = state["statistics"].copy()
+        before = state.statistics.copy()
         run.advance(time + 1)
         for i, agent in live.items():
-            for entry in range(state["inbox_starts"][i], state["inbox_starts"][i + 1]):
-                sender, row = int(state["inbox_senders"][entry]), int(state["inbox_rows"][entry])
-                agent.hear(sender, report_of(before[sender] if row < 8 else state["told_statistics"][row]))
-            x, arm = state["contexts"][i], int(state["choices"][i])
+            for entry in range(state.inbox_starts[i], state.inbox_starts[i + 1]):
+                sender, row = int(state.inbox_senders[entry]), int(state.inbox_rows[entry])
+                agent.hear(sender, report_of(before[sender] if row < 8 else state.told_statistics[row]))
+            x, arm = state.contexts[i], int(state.choices[i])
             assert agent.select(x) == arm, f"agent {i}, round {time}"
-            moved = state["statistics"][i, arm, 1 : 1 + D] - before[i, arm, 1 : 1 + D]
+            moved = state.statistics[i, arm, 1 : 1 + D] - before[i, arm, 1 : 1 + D]
             agent.reward(arm, min(max(0.5 + float(x @ moved / (x @ x)), 0.0), 1.0), x)

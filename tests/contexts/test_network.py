@@ -94,7 +94,7 @@ def test_nodes_see_the_simulated_contexts_and_choose_the_simulated_arms(tmp_path
     world = {"arms": digits} if contexts == "data" else {"contexts": contexts}
     experiment = experiment_of(attack=attack, **world)
     plan, run = plan_of(experiment), ContextRun(experiment, 0)
-    hub, hosts = hosts_of(plan, experiment, tmp_path, run.state.record["policy_key"])
+    hub, hosts = hosts_of(plan, experiment, tmp_path, run.state.policy_key)
     streams = [stream_of(plan, i) for i in range(N)]
     for time in range(-K, 25):
         if time >= 0:
@@ -102,13 +102,13 @@ def test_nodes_see_the_simulated_contexts_and_choose_the_simulated_arms(tmp_path
             run.advance(time + 1)
         for i, (host, stream) in enumerate(zip(hosts, streams, strict=True)):
             if time >= 0:
-                assert stream.context == pytest.approx(run.state["contexts"][i], abs=1e-15)
+                assert stream.context == pytest.approx(run.state.contexts[i], abs=1e-15)
             event, arm, *_ = host.select(context=stream.context)
             arm = plan.arms.index(arm)
             if time >= 0 and i >= B:  # what liars choose themselves follows from what they hear of each other
-                assert arm == run.state["choices"][i]
+                assert arm == run.state.choices[i]
             host.reward(event, stream.pull(arm))
-    assert [stream.regret for stream in streams[B:]] == pytest.approx(run.state["regret_totals"][B:].tolist())
+    assert [stream.regret for stream in streams[B:]] == pytest.approx(run.state.losses[B:].tolist())
     for host in hosts:
         host.close()
 
@@ -123,17 +123,17 @@ def test_what_liars_make_up_over_the_wire_is_what_they_tell_in_the_simulator(att
     experiment = experiment_of(attack=attack, contexts="leaning")
     plan, run = plan_of(experiment), ContextRun(experiment, 0)
     run.advance(60)
-    before = {name: report_of(run.state["statistics"][i].copy(), plan.arms) for i, name in enumerate(NAMES)}
+    before = {name: report_of(run.state.statistics[i].copy(), plan.arms) for i, name in enumerate(NAMES)}
     run.advance(61)
     view = ContextView(plan, plan.contexts, NAMES[0])
     view.look(before)
     view.make_up(60)
-    starts, senders, rows = (run.state[name] for name in ("inbox_starts", "inbox_senders", "inbox_rows"))
+    starts, senders, rows = run.state.inbox_starts, run.state.inbox_senders, run.state.inbox_rows
     compared = 0
     for receiver in range(N):
         for entry in range(starts[receiver], starts[receiver + 1]):
             if senders[entry] < B:
-                told = report_of(run.state["told_statistics"][int(rows[entry])], plan.arms)
+                told = report_of(run.state.told_statistics[int(rows[entry])], plan.arms)
                 lie = view.lie(NAMES[senders[entry]], NAMES[receiver])
                 for mine, simulated in zip(lie[:3], told[:3], strict=True):
                     assert mine == pytest.approx(simulated, rel=1e-6, abs=1e-8)
@@ -146,7 +146,7 @@ def test_whoever_is_not_heard_is_imagined_with_the_true_parameters():
     plan, run = plan_of(experiment), ContextRun(experiment, 0)
     run.advance(2_000 // N)
     view = ContextView(plan, plan.contexts, NAMES[0])
-    mine = report_of(run.state["statistics"][0].copy(), plan.arms)
+    mine = report_of(run.state.statistics[0].copy(), plan.arms)
     view.look({NAMES[0]: mine})
     view.make_up(100)
     lie, parameters = view.lie_to(NAMES[4]), np.array(plan.contexts.parameters)
@@ -159,7 +159,7 @@ def test_whoever_is_not_heard_is_imagined_with_the_true_parameters():
 def test_a_liar_with_an_arm_more_or_less_than_the_plan_goes_on_lying(tmp_path):
     """Of the plan's arms; what it imagines of whoever tells nothing does not fail either."""
     experiment = experiment_of(attack="flip")
-    plan, key = plan_of(experiment), ContextRun(experiment, 0).state.record["policy_key"]
+    plan, key = plan_of(experiment), ContextRun(experiment, 0).state.policy_key
     hub, hosts = hosts_of(plan, experiment, tmp_path, key)
     stream = stream_of(plan, 0)
     for arms in (plan.arms, (*plan.arms, "another"), ("another", *plan.arms[1:])):
@@ -201,7 +201,7 @@ def test_what_no_honest_agent_can_tell_costs_believers_little():
 def test_a_liar_that_turns_honest_tells_its_own_statistics_no_more_a_lie(tmp_path):
     """From its next report on, before its process is started anew; whoever lies instead begins to."""
     experiment = experiment_of(attack="flip")
-    plan, key = plan_of(experiment), ContextRun(experiment, 0).state.record["policy_key"]
+    plan, key = plan_of(experiment), ContextRun(experiment, 0).state.policy_key
     hub, hosts = hosts_of(plan, experiment, tmp_path, key)
     for number in (0, 3):
         stream = stream_of(plan, number)

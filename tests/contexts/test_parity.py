@@ -29,7 +29,7 @@ def choices_of(run, horizon):
     choices = []
     for time in range(horizon):
         run.advance(time + 1)
-        choices.append(run.state["choices"].tolist())
+        choices.append(run.state.choices.tolist())
     return choices
 
 
@@ -38,10 +38,10 @@ def assert_same_choices(experiment):
     run = ContextRun(experiment, 0)
     for time, (theirs, ours) in enumerate(zip(expected, choices_of(run, experiment.horizon), strict=True)):
         assert ours == theirs, f"round {time}"
-    assert run.state["regret"][:, -1] == pytest.approx(regret)
-    assert [int(run.state.record[name]) for name in ("messages", "arms_told")] == told
+    assert run.state.regret[:, -1] == pytest.approx(regret)
+    assert [int(getattr(run.state, name)) for name in ("messages", "arms_told")] == told
     if experiment.algorithm == "resilient":  # what was heard is the same too, whether or not it was followed
-        assert run.state["trial"][:, 0] == pytest.approx(leads, abs=1e-9)
+        assert run.state.trial[:, 0] == pytest.approx(leads, abs=1e-9)
     return leads
 
 
@@ -119,4 +119,4 @@ def test_with_a_constant_context_and_no_ridge_projection_is_the_algorithm_withou
         without, with_context = (choices_of(run, plain.horizon) for run in runs)
         for time in range(plain.horizon):
             assert with_context[time] == without[time], f"round {time}"
-        assert runs[1].state["regret"] == pytest.approx(runs[0].state["regret"])
+        assert runs[1].state.regret == pytest.approx(runs[0].state.regret)

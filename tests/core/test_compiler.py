@@ -88,7 +88,7 @@ for filter, attack in (("trimmed", "constant"), ("guarded", "alie:careful=1")):
     played, choices = Run(experiment, 0), []
     for time in range(experiment.horizon):
         played.advance(time + 1)
-        choices.append(played.state["choices"].tolist())
+        choices.append(played.state.choices.tolist())
     assert choices == naive.play(experiment, 0)[0], filter
 """
 

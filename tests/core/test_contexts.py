@@ -28,6 +28,7 @@ from byzmab.core.contexts.reports import (
 )
 from byzmab.core.contexts.shares import (
     SHARES,
+    ArmReports,
     equal_shares,
     factorize_jointly,
     information_shares,
@@ -80,10 +81,8 @@ def decided(own, others, x, shares, f=0, filter="pooled", vetting=False, time=50
     params = np.array(plugin.params, float), np.array([0.25])
     versions = np.ones(arms, np.uint64), np.ones((capacity, arms), np.uint64)
     rng = np.zeros(2, np.uint64)
-    arm = decide(
-        own, versions[0], beliefs, told, versions[1], rows, x, *scratch, *params, rng,
-        RIDGE, SHARES[shares], vetting, plugin.consistency, f, 1.5, time, True,
-    )  # fmt: skip
+    inbox, reading = (told, versions[1], rows), (RIDGE, SHARES[shares], vetting, plugin.consistency, f, 1.5, time, 0)
+    arm = decide(own, versions[0], beliefs, inbox, x, reading, params, tuple(scratch), rng, True)
     return arm, beliefs[:3]
 
 
@@ -259,10 +258,11 @@ def test_shares_add_up_to_the_joint_answer(shares):
     assert terms[CAPS, 0] == 1.0 > terms[CAPS, 1]  # the one with 400 pulls counts for twice oneself
     assert factorize_jointly(own, told, rows, 0, D, RIDGE, weights, left_out, factor, np.empty(D))
     solve(factor, x, v)
+    at = ArmReports(own, told, rows, 0, left_out)
     if shares == "equal":
-        pair = equal_shares(own, told, rows, 0, x, v, RIDGE, centre, weights, left_out, out)
+        pair = equal_shares(at, x, v, RIDGE, centre, weights, out)
     else:
-        pair = information_shares(own, told, rows, 0, x, v, RIDGE, centre, weights, left_out, out)
+        pair = information_shares(at, x, v, RIDGE, centre, weights, out)
     weight = pair.pulls + out[0].sum() + pair.prior
     total = pair.pulls * pair.mean + out[0] @ out[1] + pair.prior_total
     A, b = RIDGE * np.eye(D) + gram_of(own, D).reshape(D, D), moment_of(own, D).copy()
@@ -342,13 +342,13 @@ def test_who_claims_to_have_seen_nothing_but_the_present_context_counts_there_fo
     told, rows = np.array([*others, lie]), np.arange(6, dtype=np.uint64)
     terms = compared(own[0], told, f=1)
     assert terms[CAPS, -1] == 1.0
-    work = np.zeros(6), np.empty(D), np.empty(6)
-    assert write_caps_at(own[0], told, rows, 0, x, 1, terms, *work)
+    at, work = ArmReports(own[0], told, rows, 0, np.zeros(6)), (np.empty(D), np.empty(6))
+    assert write_caps_at(at, x, 1, terms, *work)
     u = np.linalg.solve(RIDGE * np.eye(D) + gram_of(own[0], D).reshape(D, D), x)
     mine, *known = (u @ gram_of(row[0], D).reshape(D, D) @ u for row in (own, *others, lie))
     assert terms[CAPS_AT].tolist() == [1.0] * 5 + [pytest.approx(max(mine, *known[:-1]) / known[-1])]
     assert terms[CAPS_AT, -1] < 0.5
-    assert not write_caps_at(own[0], told, rows, 0, x, 0, terms, *work)
+    assert not write_caps_at(at, x, 0, terms, *work)
     assert terms[CAPS_AT].tolist() == [1.0] * 6  # where no liars are expected, nobody is cut down
 
 
@@ -361,7 +361,7 @@ def centre_of(owns, f, lie=0.0):
     terms, left_out, rows = compared(own, told, f), np.zeros(count), np.arange(count, dtype=np.uint64)
     terms[CAPS_AT] = 1.0
     factor, centre = np.empty(D * D), np.empty(D)
-    write_centre(own, told, rows, 0, RIDGE, f, terms, left_out, factor, centre, np.empty(D))
+    write_centre(ArmReports(own, told, rows, 0, left_out), RIDGE, f, terms, factor, centre, np.empty(D))
     return centre, terms[WEIGHTS]
 
 
@@ -425,7 +425,7 @@ def test_at_a_context_lies_cannot_drag_a_trimmed_projection_outside_the_honest_r
     _, belief = decided(honest[0], [*honest[1:], *liars], x, "projection", f=2, filter="trimmed")
     told, rows, out = np.array(honest), np.arange(6, dtype=np.uint64), np.zeros((3, 6))
     for arm in range(ARMS):
-        pair = projections(honest[0][arm], told, rows, arm, x, RIDGE, np.zeros(6), out)
+        pair = projections(ArmReports(honest[0][arm], told, rows, arm, np.zeros(6)), x, RIDGE, out)
         prior = RIDGE / (x @ x)
         weight = belief[1, arm] - prior
         filtered = (belief[0, arm] * belief[1, arm] - prior * 0.5) / weight  # before the prior was added

@@ -45,14 +45,14 @@ def test_alone_the_choices_are_those_of_garivier_and_moulines(tally, indices, pa
     )
     run = Run(experiment, 0)
     keys = naive.key_of(experiment, 0, naive.POLICY)
-    history = [(arm, float(run.state["ever_totals"][0, arm])) for arm in range(4)]
+    history = [(arm, float(run.state.ever_totals[0, arm])) for arm in range(4)]
     for time in range(experiment.horizon):
         expected = indices(history, 4, parameter)
-        before = run.state["ever_totals"][0].copy()
+        before = run.state.ever_totals[0].copy()
         run.advance(time + 1)
-        chosen = int(run.state["choices"][0])
+        chosen = int(run.state.choices[0])
         assert chosen == naive.argmax(expected, naive.Stream(naive.fold(naive.fold(keys, 0), time))), f"round {time}"
-        history.append((chosen, float(run.state["ever_totals"][0, chosen] - before[chosen])))
+        history.append((chosen, float(run.state.ever_totals[0, chosen] - before[chosen])))
 
 
 @pytest.mark.parametrize("tally", ["forget:0.99", "window:200"])

@@ -52,7 +52,7 @@ def eps(tmp_path, monkeypatch):
 def pulls_with(**settings):
     played = Run(Experiment(horizon=60, runs=1, **settings), 0)
     played.advance(60)
-    return played.state["pulls"]
+    return played.state.pulls
 
 
 @pytest.mark.parametrize(

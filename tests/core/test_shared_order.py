@@ -214,8 +214,8 @@ def test_the_order_by_pulls_is_kept_from_round_to_round(epoch):
     played = Run(experiment, 0, dense=True)
     for time in range(0, experiment.horizon, epoch):
         played.advance(time)
-        before = played.state["pulls"].copy()
+        before = played.state.pulls.copy()
         played.advance(time + 1)  # the first round of an epoch: reports are exchanged
-        for arm, order in enumerate(played.state["by_pulls"].reshape(5, 17)):
+        for arm, order in enumerate(played.state.by_pulls.reshape(5, 17)):
             assert sorted(order) == list(range(3, 20))
             assert (np.diff(before[order, arm]) <= 0).all()

@@ -129,10 +129,10 @@ def test_one_round_is_told_with_its_context_and_what_believing_everyone_makes_of
     told = step(experiment, 1, 100, 5)
     run = ContextRun(experiment, 0)
     run.advance(100)
-    assert told["context"] == pytest.approx(run.state["contexts"][4].tolist())
-    assert told["choice"] == run.state["choices"][4] + 1
-    assert told["true_means"] == pytest.approx(run.state["context_means"][4].tolist())
-    assert told["estimates"] == pytest.approx(run.state["estimates"][4].tolist())
+    assert told["context"] == pytest.approx(run.state.contexts[4].tolist())
+    assert told["choice"] == run.state.choices[4] + 1
+    assert told["true_means"] == pytest.approx(run.state.context_means[4].tolist())
+    assert told["estimates"] == pytest.approx(run.state.estimates[4].tolist())
     assert [report["agent"] for report in told["heard"]] == [1, 2, 3, 4, 6, 7]
     off = np.abs(np.array(told["everyone"]["estimates"]) - told["true_means"])
     assert off.max() > 5.0 > np.abs(np.array(told["estimates"]) - told["true_means"]).max()

@@ -116,7 +116,7 @@ def test_a_random_graph_is_shown_as_the_first_run_draws_it():
     experiment = read_setup({"graph": "erdos-renyi:0.4", "filter": "solo", "delay": "1"})
     played = Run(experiment.but(filter="trimmed", delay=0), 0)
     played.advance(1)
-    starts, graph = played.state["graph_starts"], played.state["graph"]
+    starts, graph = played.state.graph_starts, played.state.graph
     assert [teller for teller, hearer in edges_of(experiment) if hearer == 4] == [
         name + 1 for name in graph[starts[3] : starts[4]]
     ]
@@ -399,9 +399,9 @@ def test_the_choice_shown_is_the_engines_and_follows_from_what_is_shown(filter, 
         view = view_round(experiment, 1, round)
         run = Run(experiment, 0)
         run.advance(round - 1)
-        before = run.state["pulls"].copy()
+        before = run.state.pulls.copy()
         run.advance(round)
-        pulled = np.argmax(run.state["pulls"] - before, axis=1)
+        pulled = np.argmax(run.state.pulls - before, axis=1)
         assert view.choices.tolist() == pulled.tolist()
         assert np.array_equal(view.pulls, before)
         for agent in range(7):

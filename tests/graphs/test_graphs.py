@@ -160,9 +160,9 @@ def test_room_is_made_for_more_edges_than_expected():
     )
     played = Run(experiment, 0)
     played.advance(60)
-    record = played.state.record
-    assert record["inbox_capacity"] >= played.state["inbox_starts"][60] > record["edge_capacity"] / 2
-    assert record["lies"] <= record["lie_capacity"]
+    state = played.state
+    assert state.inbox_capacity >= state.inbox_starts[60] > state.edge_capacity / 2
+    assert state.lies <= state.lie_capacity
 
 
 @pytest.mark.parametrize("name", GRAPHS.entries)

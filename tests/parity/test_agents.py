@@ -30,15 +30,15 @@ def replay(experiment):
     normal = range(byzantine, parts.agents)
     drawn = Run(experiment, 0)
     drawn.advance(1 + experiment.delay)
-    may_hear = drawn.state["may_hear"].tolist()
+    may_hear = drawn.state.may_hear.tolist()
     live = {
         i: Agent(
             parts.arms,
             experiment.settings()["f"],
-            float(state["kappas"][i]),
+            float(state.kappas[i]),
             experiment.filter,
             experiment.policy,
-            seed=int(fold(state.record["policy_key"], i)),
+            seed=int(fold(state.policy_key, i)),
             tally=experiment.tally,
             neighbours=may_hear[i],
         )
@@ -47,26 +47,26 @@ def replay(experiment):
     for i, agent in live.items():
         for _ in range(parts.arms):
             arm = agent.select()
-            agent.reward(arm, float(state["means"][i, arm]))
+            agent.reward(arm, float(state.means[i, arm]))
     for time in range(experiment.horizon):
-        pulls, means, totals = (state[name].copy() for name in ("pulls", "means", "ever_totals"))
+        pulls, means, totals = (values.copy() for values in (state.pulls, state.means, state.ever_totals))
         played.advance(time + 1)
         for i, agent in live.items():
             heard = set()
-            for entry in range(state["inbox_starts"][i], state["inbox_starts"][i + 1]):
-                sender, row = int(state["inbox_senders"][entry]), state["inbox_rows"][entry]
+            for entry in range(state.inbox_starts[i], state.inbox_starts[i + 1]):
+                sender, row = int(state.inbox_senders[entry]), state.inbox_rows[entry]
                 # in a row that this round's pull left alone
-                kept = row >= parts.agents or state.record["history"] > 1
-                told = (state["told_pulls"][row], state["told_means"][row]) if kept else (pulls[sender], means[sender])
-                if state.record["audits"] and sender < byzantine and state["expelled"][sender * parts.agents + i]:
+                kept = row >= parts.agents or state.history > 1
+                told = (state.told_pulls[row], state.told_means[row]) if kept else (pulls[sender], means[sender])
+                if state.audits and sender < byzantine and state.expelled[sender * parts.agents + i]:
                     agent.expel(f"agent {sender}")
                 agent.hear(f"agent {sender}", Report(*told))
                 heard.add(f"agent {sender}")
             for sender in set(agent._inbox) - heard:
                 agent.forget(sender)
             arm = agent.select()
-            assert arm == state["choices"][i], f"agent {i}, round {time}"
-            agent.reward(arm, float(state["ever_totals"][i, arm] - totals[i, arm]))
+            assert arm == state.choices[i], f"agent {i}, round {time}"
+            agent.reward(arm, float(state.ever_totals[i, arm] - totals[i, arm]))
 
 
 @pytest.mark.parametrize(("filter", "policy"), PAIRS)

@@ -21,9 +21,9 @@ def engine_choices(experiment, run=0):
     choices = []
     for time in range(experiment.horizon):
         played.advance(time + 1)
-        choices.append(played.state["choices"].tolist())
-    told = [int(played.state.record[name]) for name in ("messages", "arms_told")]
-    return choices, played.state["regret"][:, -1], told
+        choices.append(played.state.choices.tolist())
+    told = [int(getattr(played.state, name)) for name in ("messages", "arms_told")]
+    return choices, played.state.regret[:, -1], told
 
 
 def assert_same_choices(experiment, run=0):

@@ -23,22 +23,22 @@ def replay(experiment, directory):
     played.advance(0)
     for i in range(parts.agents):
         others = [neighbour_of(1 + j) for j in range(parts.agents) if j != i]
-        settings = {"f": parts.f, "kappa": float(state["kappas"][i]), "filter": experiment.filter}
+        settings = {"f": parts.f, "kappa": float(state.kappas[i]), "filter": experiment.filter}
         settings |= {"policy": experiment.policy, "arms": names, "equivocators": "keep"}
-        config = config_of(1 + i, directory, others, seed=int(fold(state.record["policy_key"], i)), **settings)
+        config = config_of(1 + i, directory, others, seed=int(fold(state.policy_key, i)), **settings)
         hosts[i] = host_of(config, 1 + i, hub, report_for=report_for(i) if i < byzantine else None)
         for arm in range(parts.arms):
             event, chosen, *_ = hosts[i].select()
             assert chosen == names[arm]
-            hosts[i].reward(event, float(state["means"][i, arm]))
+            hosts[i].reward(event, float(state.means[i, arm]))
     for time in range(experiment.horizon):
-        totals = state["totals"].copy()
+        totals = state.totals.copy()
         played.advance(time + 1)
         for i in range(byzantine, parts.agents):
-            for entry in range(state["inbox_starts"][i], state["inbox_starts"][i + 1]):
-                row = state["inbox_rows"][entry]
-                told = Report(state["told_pulls"][row].copy(), state["told_means"][row].copy(), names)
-                lies[int(state["inbox_senders"][entry]), i] = told
+            for entry in range(state.inbox_starts[i], state.inbox_starts[i + 1]):
+                row = state.inbox_rows[entry]
+                told = Report(state.told_pulls[row].copy(), state.told_means[row].copy(), names)
+                lies[int(state.inbox_senders[entry]), i] = told
         for liar in range(byzantine):
             for other in range(byzantine):
                 lies[liar, other] = hosts[liar].agent.report()
@@ -50,8 +50,8 @@ def replay(experiment, directory):
             if i < byzantine:
                 continue
             event, arm, round, _ = host.select()
-            assert (arm, round) == (names[state["choices"][i]], time), f"agent {i}, round {time}"
-            host.reward(event, float(state["totals"][i, names.index(arm)] - totals[i, names.index(arm)]))
+            assert (arm, round) == (names[state.choices[i]], time), f"agent {i}, round {time}"
+            host.reward(event, float(state.totals[i, names.index(arm)] - totals[i, names.index(arm)]))
     for host in hosts.values():
         host.close()
     return hosts

@@ -20,7 +20,7 @@ def expelled(experiment, run=0):
     """Who was expelled in a run: a table of liars × agents."""
     played = Run(experiment, run)
     played.advance(experiment.horizon)
-    return played.state["expelled"].reshape(experiment.parts.byzantine, experiment.parts.agents)
+    return played.state.expelled.reshape(experiment.parts.byzantine, experiment.parts.agents)
 
 
 @given(some.lists(some.tuples(some.integers(0, 50), shares), min_size=2, max_size=20))

@@ -22,9 +22,9 @@ def shares_below(filter, alpha, attack):
         played = Run(experiment, run)
         for time in range(HORIZON):
             played.advance(time + 1)
-            z, w, d = (played.state[name][2:] for name in ("estimates", "weights", "doubts"))
+            z, w, d = played.state.estimates[2:], played.state.weights[2:], played.state.doubts[2:]
             index = z + np.sqrt(alpha * math.log(max(time, 1)) / w) + d
-            below[time] += (index < played.state["true_means"]).mean() / RUNS
+            below[time] += (index < played.state.true_means).mean() / RUNS
     return below
 
 

@@ -31,10 +31,10 @@ def assert_same_choices(experiment, run=0):
     for time in range(1, experiment.horizon + 1):
         for played in (plain, dense):
             played.advance(time)
-        assert np.array_equal(dense.state["choices"], plain.state["choices"]), f"round {time}"
-    assert np.array_equal(dense.state["regret"], plain.state["regret"])
+        assert np.array_equal(dense.state.choices, plain.state.choices), f"round {time}"
+    assert np.array_equal(dense.state.regret, plain.state.regret)
     for counted in ("messages", "arms_told"):
-        assert dense.state.record[counted] == plain.state.record[counted]
+        assert getattr(dense.state, counted) == getattr(plain.state, counted)
 
 
 def test_the_paper_filter_and_ours_have_a_dense_path():
@@ -140,7 +140,7 @@ def test_a_network_that_is_dense_by_the_rule_plays_as_transcribed(filter):
     expected, *_ = naive.play(experiment, 0)
     for time, theirs in enumerate(expected):
         played.advance(time + 1)
-        assert played.state["choices"].tolist() == theirs, f"round {time}"
+        assert played.state.choices.tolist() == theirs, f"round {time}"
 
 
 @pytest.mark.filterwarnings("ignore:f = ")
@@ -168,7 +168,7 @@ def test_a_network_that_is_dense_by_the_rule_plays_as_transcribed(filter):
 def test_only_large_networks_in_which_nearly_everyone_hears_everyone_are_dense(changes, dense):
     experiment = Experiment(agents=100, byzantine=5, f=5, horizon=3, runs=1).but(**changes)
     assert is_dense(experiment) == dense
-    assert Run(experiment, 0).state.record["dense"] == dense
+    assert Run(experiment, 0).state.dense == dense
     simulate(experiment)
 
 
@@ -179,7 +179,7 @@ def test_what_cannot_be_played_dense_is_refused(changes):
 
 
 def bytes_on(state):
-    arrays = {id(array.base if array.base is not None else array): array for array in state._arrays.values()}
+    arrays = {id(array.base if array.base is not None else array): array for array in state.arrays.values()}
     return sum(array.nbytes for array in arrays.values())
 
 
@@ -216,9 +216,9 @@ def test_a_lie_however_large_costs_no_digit(filter):
     plain, dense = (Run(experiment, 0, dense=dense) for dense in (False, True))
     for played in (plain, dense):
         played.advance(experiment.horizon)
-    assert dense.state["estimates"] == pytest.approx(plain.state["estimates"], rel=1e-14)
-    honest = dense.state["means"]
-    assert (dense.state["estimates"] <= honest.max(axis=0) + 1e-12).all()
+    assert dense.state.estimates == pytest.approx(plain.state.estimates, rel=1e-14)
+    honest = dense.state.means
+    assert (dense.state.estimates <= honest.max(axis=0) + 1e-12).all()
 
 
 @compiled

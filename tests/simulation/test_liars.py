@@ -50,7 +50,7 @@ def test_everyone_hears_whom_the_graph_says_whoever_lies(graph, byzantine):
     heard = []
     for run in (played, plain):
         run.advance(1)
-        starts, edges, numbers = (run.state[name] for name in ("graph_starts", "graph", "numbers"))
+        starts, edges, numbers = run.state.graph_starts, run.state.graph, run.state.numbers
         heard.append({
             int(numbers[row]): {int(numbers[other]) for other in edges[starts[row] : starts[row + 1]]}
             for row in range(agents)
@@ -81,7 +81,7 @@ def test_a_graph_of_ones_own_is_drawn_by_the_agents_own_numbers():
     played = Run(SMALL.but(graph=Chain(), f=0), 0)
     played.advance(1)
     # rows: agents 3 5 1 2 4 6 7, who hear 4 6 2 3 5 7 1
-    assert played.state["graph"][:7].tolist() == [4, 5, 3, 0, 1, 6, 2]
+    assert played.state.graph[:7].tolist() == [4, 5, 3, 0, 1, 6, 2]
 
 
 def test_a_graph_of_ones_own_that_names_nobody_is_told_so():

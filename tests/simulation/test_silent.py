@@ -31,7 +31,7 @@ def doubts(dense=None, rounds=20, reliable_links=True, **settings):
     links = {"reliable_links": reliable_links}
     played = Run(Experiment(filter=Count(), byzantine=2, horizon=20, runs=1, **links, **settings), 0, dense)
     played.advance(rounds)
-    return played.state["doubts"]
+    return played.state.doubts
 
 
 @pytest.mark.parametrize("dense", [False, True])

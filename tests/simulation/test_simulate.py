@@ -46,10 +46,10 @@ def rewards_by_pull(experiment):
     played = Run(experiment, 0)
     seen = {}
     for time in range(experiment.horizon):
-        totals, pulls = played.state["totals"].copy(), played.state["pulls"].copy()
+        totals, pulls = played.state.totals.copy(), played.state.pulls.copy()
         played.advance(time + 1)
-        for agent, arm in enumerate(played.state["choices"].tolist()):
-            seen[agent, arm, pulls[agent, arm]] = played.state["totals"][agent, arm] - totals[agent, arm]
+        for agent, arm in enumerate(played.state.choices.tolist()):
+            seen[agent, arm, pulls[agent, arm]] = played.state.totals[agent, arm] - totals[agent, arm]
     return seen
 
 

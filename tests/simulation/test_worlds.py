@@ -62,7 +62,7 @@ def test_means_in_a_round_are_those_asked_for(settings, expected):
     run = Run(SMALL.but(**settings), 0)
     for when, means in expected.items():
         run.advance(when)
-        assert run.state["own_means"][0] == pytest.approx(means)
+        assert run.state.own_means[0] == pytest.approx(means)
 
 
 def test_dynamic_regret_is_against_the_best_arm_of_each_round():
@@ -80,9 +80,9 @@ def test_a_walk_is_seeded_stays_inside_and_moves_by_its_standard_deviation():
     seen = []
     for when in range(1, 401):
         run.advance(when)
-        seen.append(run.state["own_means"][1].copy())
+        seen.append(run.state.own_means[1].copy())
     again.advance(400)
-    assert np.array_equal(again.state["own_means"], run.state["own_means"])
+    assert np.array_equal(again.state.own_means, run.state.own_means)
     steps = np.diff(seen, axis=0)
     assert steps.std() == pytest.approx(0.01, rel=0.15)  # 798 steps: standard error 2.5 %
     assert np.min(seen) >= 0.0 and np.max(seen) <= 1.0

@@ -254,6 +254,7 @@ class Own(Trimmed):
 
 
 @pytest.mark.filterwarnings("ignore::byzmab.sweep.identity.NotStored")
+@pytest.mark.usefixtures("nothing_kept")
 def test_nothing_is_compiled_in_the_threads_of_a_sweep(tmp_path):
     """Not even the dense loop of a point that no estimate was made from."""
     small = SMALL.but(horizon=4, runs=1)

@@ -208,7 +208,7 @@ def test_files_hold_the_simulators_graph_in_both_directions(tmp_path, graph):
     deployment = provision(experiment, tmp_path)
     run = Run(experiment, 0)
     run.advance(1)
-    starts, heard = run.state["inbox_starts"], run.state["inbox_senders"]
+    starts, heard = run.state.inbox_starts, run.state.inbox_senders
     simulated = tuple(tuple(heard[starts[i] : starts[i + 1]].tolist()) for i in range(10))
     assert deployment.plan.graph == simulated == draw_graph(resolve_graph(graph), 10, 2, 3)
     configs = {member.name: read_config(member.file) for member in deployment.members}
@@ -229,7 +229,7 @@ def test_nodes_decide_as_the_experiment_says(tmp_path):
     deployment = provision(experiment, tmp_path)
     run = Run(experiment, 0)
     run.advance(1)
-    assert deployment.plan.true_means == tuple(run.state["true_means"].tolist())
+    assert deployment.plan.true_means == tuple(run.state.true_means.tolist())
     for member in deployment.members:
         config = read_config(member.file)
         assert (config.f, config.kappa, config.filter, config.policy) == (0, 1.3, "pooled", "tuned")
@@ -243,13 +243,13 @@ def test_rewards_are_the_simulators_and_the_same_for_the_solo_counterpart():
     for agent in range(3):
         stream, twin = RewardStream(true_means, 5, agent), RewardStream(true_means, 5, agent)
         for arm in range(4):
-            pulls = int(state["pulls"][agent, arm])
+            pulls = int(state.pulls[agent, arm])
             drawn = [stream.pull(arm) for _ in range(pulls)]
-            assert sum(drawn) == state["totals"][agent, arm]
+            assert sum(drawn) == state.totals[agent, arm]
             assert drawn == [twin.pull(arm) for _ in range(pulls)]
         gaps = [0.0, 0.05, 0.1, 0.2]
         assert stream.regret == pytest.approx(
-            sum(g * (n - 1) for g, n in zip(gaps, state["pulls"][agent], strict=True))
+            sum(g * (n - 1) for g, n in zip(gaps, state.pulls[agent], strict=True))
         )
 
 

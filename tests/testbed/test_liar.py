@@ -34,7 +34,7 @@ class InMemoryNetwork:
         self.run.advance(1)  # the graph is drawn in the first round
         state, parts = self.run.state, experiment.parts
         self.run = Run(experiment, 0)
-        starts, heard = state["inbox_starts"], state["inbox_senders"]
+        starts, heard = state.inbox_starts, state.inbox_senders
         self.graph = tuple(tuple(map(int, heard[starts[i] : starts[i + 1]])) for i in range(parts.agents))
         self.names = tuple(f"agent-{i + 1}" for i in range(parts.agents))
         self.keys = [Key(bytes([i + 1] * 32)) for i in range(parts.agents)]
@@ -80,14 +80,14 @@ class InMemoryNetwork:
         report_for = Liar(directory / "attack-plan.json", self.names[i]) if i < experiment.byzantine else None
         clock = Clock(wall=lambda: time.time() + self.skew * i)
         host = Host(config, self.keys[i], store, MemoryTransport(self.hub, self.keys[i].public), report_for, clock)
-        host.agent.seed = int(fold(self.run.state.record["policy_key"], i))
+        host.agent.seed = int(fold(self.run.state.policy_key, i))
         host.agent._rng[1] = host.agent.seed
         host.open()
         return host
 
     def start(self):
         """Time 0: every agent pulls every arm once, with the simulator's rewards."""
-        means = self.run.state["means"]
+        means = self.run.state.means
         for i, host in enumerate(self.hosts):
             for _ in ARMS:
                 event, arm, *_ = host.select()
@@ -108,17 +108,17 @@ class InMemoryNetwork:
     def play_round(self):
         """One round of both; the arms that normal agents chose, live and simulated."""
         state = self.run.state
-        totals = state["totals"].copy()
+        totals = state.totals.copy()
         self.exchange()
-        self.run.advance(int(state.record["time"]) + 1)
+        self.run.advance(state.time + 1)
         live = []
         for i, host in enumerate(self.hosts):
             event, arm, *_ = host.select()
             live.append(ARMS.index(arm))
-            simulated = state["choices"][i]
-            host.reward(event, float(state["totals"][i, simulated] - totals[i, simulated]))
+            simulated = state.choices[i]
+            host.reward(event, float(state.totals[i, simulated] - totals[i, simulated]))
         normal = slice(self.experiment.byzantine, None)
-        return live[normal], state["choices"].tolist()[normal]
+        return live[normal], state.choices.tolist()[normal]
 
     def close(self):
         for host in self.hosts:

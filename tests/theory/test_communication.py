@@ -16,11 +16,11 @@ from byzmab.theory.communication import most_arms_told
 def played(growth, **settings):
     """Round by round: the tallies on which a round was decided, and what everyone had told by then."""
     run = Run(Experiment(byzantine=0, f=2, attack="none", tell=f"growth:{growth}", horizon=400, **settings), 0)
-    agents = run.state.record["agents"]
+    agents = run.state.agents
     for time in range(400):
-        pulls = run.state["pulls"].copy()
+        pulls = run.state.pulls.copy()
         run.advance(time + 1)
-        yield pulls, run.state["told_pulls"][agents : 2 * agents]
+        yield pulls, run.state.told_pulls[agents : 2 * agents]
 
 
 def test_the_bound_is_the_formula():

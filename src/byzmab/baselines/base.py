@@ -1,8 +1,8 @@
 """What a baseline is: an algorithm of its own on the same state, graphs and attacks.
 
-A baseline keeps its numbers in `estimates`, `weights` and `doubts` of the state, which mean something else to each, and
-in `baseline_floats` and `baseline_integers`. It tells what stands in the first rows of `told_pulls` and `told_means`.
-Where it trims, it is by f; f = 0 is without.
+A baseline keeps its numbers in `estimates`, `weights` and `doubts` of the state, which mean something else to each.
+What else it keeps it declares in a state of its own, a subclass of `State`. It sends what stands in the first rows of
+`told_pulls` and `told_means`. Where it trims, it is by f; f = 0 is without.
 """
 
 from dataclasses import dataclass
@@ -13,13 +13,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numba import types
 
-from byzmab.core.compiler import compiled, compiled_as, compiled_noinline, is_ours
+from byzmab.core.compiler import compiled, compiled_noinline, specialize
 from byzmab.core.errors import BadInput
 from byzmab.core.filters.trimmed import sum_without_extremes
 from byzmab.core.mistakes import Contract, check_functions, nothing
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import Floats
-from byzmab.engine.state import NetworkState, StateType, table
+from byzmab.engine.state import State, StateType
+from byzmab.engine.typed import as_schema
 from byzmab.graphs import Graph
 
 NUMBER_BYTES = 8  # of a count, a mean or a sum as told
@@ -38,11 +39,11 @@ class Network(NamedTuple):
     f: int
 
 
-def tell_tally(state: Any) -> None:
+def tell_tally(state: State) -> None:
     """Tell one's own tally."""
     agents, arms = state.agents, state.arms
-    pulls, means = table(state.pulls, agents, arms), table(state.means, agents, arms)
-    told_pulls, told_means = table(state.told_pulls, agents, arms), table(state.told_means, agents, arms)
+    pulls, means = state.pulls, state.means
+    told_pulls, told_means = state.told_pulls, state.told_means
     for agent in range(agents):
         for arm in range(arms):
             told_pulls[agent, arm], told_means[agent, arm] = pulls[agent, arm], means[agent, arm]
@@ -59,6 +60,7 @@ class Baseline(Plugin):
 
     kind: ClassVar[str] = "algorithm"
     function: ClassVar[str] = "decide"
+    state: ClassVar[type[State]] = State  # what the two loops read and write
     decide: ClassVar[Any]  # from what was heard to choices
     update: ClassVar[Any] = staticmethod(tell_tally)  # from the reward to what is told next
     trims: ClassVar[bool] = True  # whether f matters
@@ -72,33 +74,41 @@ class Baseline(Plugin):
         """The bytes of one message: a count and a mean, or a sum, of every arm."""
         return 2 * NUMBER_BYTES * arms
 
-    def begin(self, state: NetworkState) -> None:
+    def begin(self, state: State) -> None:
         """Set the numbers after the first pulls: everyone tells its own tally. The graph is drawn already."""
-        agents = int(state.record["agents"])
-        state["told_pulls"][:agents] = state["weights"][:] = state["pulls"]
-        state["told_means"][:agents] = state["estimates"][:] = state["means"]
-        state["doubts"][:] = state["means"]
-        state.record["talks"] = state.record["phase"] = 1
-        keep(state, "baseline_params", self.params)
+        agents = state.agents
+        state.told_pulls[:agents] = state.weights[:] = state.pulls
+        state.told_means[:agents] = state.estimates[:] = state.means
+        state.doubts[:] = state.means
+        state.talks = state.phase = 1
+        state.algorithm_params = np.array(self.params)
 
 
-def keep(state: NetworkState, name: str, array: Any) -> None:
-    """Set `baseline_params`, `baseline_floats` or `baseline_integers`, and its length."""
-    state.set(name, array)
-    state.record[f"{name}_size"] = state[name].size
+def loop(state: State) -> None:
+    """Stand for a loop of an algorithm, which `specialize` puts in its place."""
 
 
-LOOP = Contract({"state": NetworkState().record}, "nothing", nothing)
+SCHEMA = State.numba_type.name
+
+
+def play(state: State) -> None:
+    """Call a loop of an algorithm with the fields of its own state."""
+    loop(as_schema(state, SCHEMA))
+
+
+def compiled_loops(baseline: Baseline) -> tuple[Any, Any]:
+    """Return `decide` and `update` of a baseline, compiled; BadInput where one of a user's own has a mistake."""
+    kind: Any = baseline.state
+    decide, update = (_compiled_loop(name, getattr(baseline, name), kind) for name in ("decide", "update"))
+    return decide, update
 
 
 @cache
-def compiled_loop(name: str, function: Any) -> Any:
-    """A loop of a baseline, compiled; BadInput where one of a user's own is none, or has a mistake."""
-    if isinstance(function, FunctionType) and is_ours(function):
-        return compiled_as(types.void(StateType))(function)
-    loop = compiled_noinline(function) if isinstance(function, FunctionType) else function
-    check_functions(Baseline.kind, [(name, loop, LOOP)])
-    return loop
+def _compiled_loop(name: str, function: Any, state: type[State]) -> Any:
+    inner = compiled_noinline(function) if isinstance(function, FunctionType) else function
+    check_functions(Baseline.kind, [(name, inner, Contract({"state": state().whole()}, "nothing", nothing))])
+    layout = ("SCHEMA", state.numba_type.name), ("LAYOUT", state.layout)
+    return specialize(play, types.void(StateType), numbers=layout, loop=inner)
 
 
 @compiled
@@ -110,16 +120,16 @@ def trimmed_sum(values: Floats, f: int) -> tuple[float, int]:
 
 
 @compiled
-def count_instead(state: Any, messages: int, arms: int) -> None:
+def count_instead(state: State, messages: int, arms: int) -> None:
     """Count so many messages, on so many arms each, for this round, where not everyone told everyone who hears it."""
     state.messages += messages - state.edges
     state.arms_told += messages * arms - state.edges * state.arms
 
 
-def adjacency(state: NetworkState) -> Floats:
+def adjacency(state: State) -> Floats:
     """Who hears whom in the first round, as a matrix of 0 and 1: row i has a 1 for each whom i hears."""
-    agents = int(state.record["agents"])
-    starts, graph = state["graph_starts"], state["graph"]
+    agents = state.agents
+    starts, graph = state.graph_starts, state.graph
     heard = np.zeros((agents, agents))
     for agent in range(agents):
         heard[agent, graph[starts[agent] : starts[agent + 1]]] = 1.0

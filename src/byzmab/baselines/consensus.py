@@ -7,7 +7,6 @@ trimming leaves accumulates: this is why the paper's own algorithm exchanges sam
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,18 +14,18 @@ from byzmab.baselines.base import Baseline, trimmed_sum
 from byzmab.core.draws import below, fold
 from byzmab.core.liars import f_for
 from byzmab.core.policies.base import argmax_at_random
-from byzmab.engine.state import floats, integers, table, words
+from byzmab.engine.state import State
 
 
-def decide(state: Any) -> None:
+def decide(state: State) -> None:
     """A uniform arm of those that lag behind, else the largest z + √(4 ln t / (3 n))."""
     agents, arms = state.agents, state.arms
-    pulls = table(state.pulls, agents, arms)
-    z = table(state.estimates, agents, arms)
-    most = table(state.weights, agents, arms)  # m
-    keys = words(state.policy_keys, agents)
-    choices = integers(state.choices, agents)
-    rng = words(state.rng, 1)
+    pulls = state.pulls
+    z = state.estimates
+    most = state.weights  # m
+    keys = state.policy_keys
+    choices = state.choices
+    rng = state.rng
     width = 4.0 / 3.0 * math.log(max(state.time, 1))
     index = np.empty(arms)
     for agent in range(agents):
@@ -46,17 +45,17 @@ def decide(state: Any) -> None:
                 skip -= 1
 
 
-def update(state: Any) -> None:
+def update(state: State) -> None:
     """z ← average of own and surviving z + x̄(t+1) − x̄(t); m ← the most pulls heard of."""
     agents, arms = state.agents, state.arms
-    pulls, means = table(state.pulls, agents, arms), table(state.means, agents, arms)
-    told_pulls = table(state.told_pulls, agents + state.lie_capacity, arms)
-    told_means = table(state.told_means, agents + state.lie_capacity, arms)
-    starts = integers(state.inbox_starts, agents + 1)
-    rows = integers(state.inbox_rows, state.inbox_capacity)
-    heard = floats(state.work_means, state.max_inbox)
-    z, most = table(state.estimates, agents, arms), table(state.weights, agents, arms)
-    before = table(state.doubts, agents, arms)  # x̄(t)
+    pulls, means = state.pulls, state.means
+    told_pulls = state.told_pulls
+    told_means = state.told_means
+    starts = state.inbox_starts
+    rows = state.inbox_rows
+    heard = state.work_means
+    z, most = state.estimates, state.weights
+    before = state.doubts  # x̄(t)
     for agent in range(agents):
         for arm in range(arms):
             count = 0

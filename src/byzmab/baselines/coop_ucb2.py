@@ -11,32 +11,41 @@ from typing import Any
 
 import numpy as np
 
-from byzmab.baselines.base import Baseline, keep, trimmed_sum
+from byzmab.baselines.base import Baseline, trimmed_sum
 from byzmab.core.draws import fold
 from byzmab.core.liars import f_for
 from byzmab.core.policies.base import argmax_at_random
-from byzmab.engine.state import NetworkState, floats, integers, table, words
+from byzmab.core.report import Floats
+from byzmab.engine.state import State
+from byzmab.engine.typed import array, setting
 
 SIGMA = 0.5  # of rewards on [0, 1]
 BY_TIME = -1.0  # in the place of an agent's slack: √ln t
 
 
-def decide(state: Any) -> None:
+class CoopState(State):
+    """What coop-UCB2 and coop-UCB keep besides."""
+
+    gamma: float = setting("γ")
+    slacks: Floats = array("agents", about="what the index adds to n̂, or BY_TIME")
+
+
+def decide(state: CoopState) -> None:
     """n̂ ← P n̂, ŝ ← P ŝ, then the largest ŝ/n̂ + σ √(2γ (n̂ + slack) / (N n̂) · ln t / n̂).
 
     The slack pays for what mixing has not spread yet: √ln t here, a constant of agent and graph in coop-UCB.
     """
     agents, arms = state.agents, state.arms
-    told_pulls = table(state.told_pulls, agents + state.lie_capacity, arms)
-    told_means = table(state.told_means, agents + state.lie_capacity, arms)
-    starts = integers(state.inbox_starts, agents + 1)
-    rows = integers(state.inbox_rows, state.inbox_capacity)
-    counts, sums = floats(state.work_pulls, state.max_inbox), floats(state.work_means, state.max_inbox)
-    mixed_sums, mixed_counts = table(state.estimates, agents, arms), table(state.weights, agents, arms)
-    keys = words(state.policy_keys, agents)
-    choices = integers(state.choices, agents)
-    rng = words(state.rng, 1)
-    gamma, slacks = floats(state.baseline_params, 1)[0], floats(state.baseline_floats, agents)
+    told_pulls = state.told_pulls
+    told_means = state.told_means
+    starts = state.inbox_starts
+    rows = state.inbox_rows
+    counts, sums = state.work_pulls, state.work_means
+    mixed_sums, mixed_counts = state.estimates, state.weights
+    keys = state.policy_keys
+    choices = state.choices
+    rng = state.rng
+    gamma, slacks = state.gamma, state.slacks
     log_time = math.log(max(state.time, 1))
     most = 0
     for agent in range(agents):
@@ -66,14 +75,14 @@ def decide(state: Any) -> None:
         choices[agent] = argmax_at_random(index, rng)
 
 
-def update(state: Any) -> None:
+def update(state: State) -> None:
     """Tell n̂ + ξ and ŝ + r: what was mixed, with the pull just made and its reward."""
     agents, arms = state.agents, state.arms
-    totals, before = table(state.totals, agents, arms), table(state.doubts, agents, arms)
-    sums, counts = table(state.estimates, agents, arms), table(state.weights, agents, arms)
-    told_pulls = table(state.told_pulls, agents, arms)
-    told_means = table(state.told_means, agents, arms)
-    choices = integers(state.choices, agents)
+    totals, before = state.totals, state.doubts
+    sums, counts = state.estimates, state.weights
+    told_pulls = state.told_pulls
+    told_means = state.told_means
+    choices = state.choices
     for agent in range(agents):
         for arm in range(arms):
             count = counts[agent, arm] + (choices[agent] == arm)
@@ -86,6 +95,7 @@ def update(state: Any) -> None:
 class CoopUcb2(Baseline):
     """Algorithm 4: coop-UCB2, with trimming (Landgren et al. 2016, 2021)."""
 
+    state = CoopState
     decide = staticmethod(decide)
     update = staticmethod(update)
     knows = "N, d_max, f"
@@ -97,7 +107,8 @@ class CoopUcb2(Baseline):
         if not 0.0 <= self.gamma < math.inf:
             raise self.misunderstood(self.to_text())
 
-    def begin(self, state: NetworkState) -> None:
+    def begin(self, state: Any) -> None:
         super().begin(state)
-        state["doubts"][:] = state["totals"]
-        keep(state, "baseline_floats", np.full(int(state.record["agents"]), BY_TIME))
+        state.doubts[:] = state.totals
+        state.gamma = self.gamma
+        state.slacks[:] = BY_TIME

@@ -14,21 +14,33 @@ from typing import Any
 
 import numpy as np
 
-from byzmab.baselines.base import Baseline, Network, adjacency, check_undirected, keep, mixing_matrix, trimmed_sum
+from byzmab.baselines.base import Baseline, Network, adjacency, check_undirected, mixing_matrix, trimmed_sum
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import fold
 from byzmab.core.liars import f_for
 from byzmab.core.policies.base import argmax_at_random
 from byzmab.core.report import Floats
-from byzmab.engine.state import NetworkState, floats, integers, table, words
+from byzmab.engine.state import State
+from byzmab.engine.typed import array, setting
 
 SIGMA = 0.5  # of rewards on [0, 1]
-WIDTH, PLAIN, STEPS, LAMBDA = range(4)  # parameters: η, 1 for plain mixing, C, |λ₂|
 ROUNDING = 1e-9  # below, λ₂ is zero
-# tables of what agents keep, sums and then counts: in use, being mixed, mixed one step before, new, mixed so far, and
-# the outcome of a step
-USED, MIXED, BEFORE, NEW, SO_FAR, NEXT = range(0, 12, 2)
-TABLES = 12
+SUMS, COUNTS = range(2)  # the two parts of all that is mixed
+
+
+class MixingState(State):
+    """What DDUCB keeps besides: two tables each, of sums and of counts."""
+
+    eta: float = setting("η of the index")
+    plain: int = setting("1 for mixing by P alone")
+    steps: int = setting("C: the steps of mixing in a stage")
+    second: float = setting("|λ₂|")
+    used: Floats = array(2, "agents", "arms", about="in use")
+    mixed: Floats = array(2, "agents", "arms", about="being mixed")
+    mixed_before: Floats = array(2, "agents", "arms", about="mixed one step before")
+    new: Floats = array(2, "agents", "arms", about="pulled in this stage")
+    so_far: Floats = array(2, "agents", "arms", about="mixed in all stages so far")
+    next: Floats = array(2, "agents", "arms", about="the outcome of a step")
 
 
 @compiled
@@ -47,19 +59,16 @@ def is_silent(counts: Floats) -> bool:
 
 
 @compiled
-def mix(state: Any, kept: Any, step: int) -> None:
+def mix(state: MixingState, step: int) -> None:
     """One step for every agent: received sums and counts, trimmed, weigh 1 / (d_max + 1) each, oneself the rest."""
-    agents, arms = state.agents, state.arms
-    params = floats(state.baseline_params, state.baseline_params_size)
-    told_pulls = table(state.told_pulls, agents + state.lie_capacity, arms)
-    told_means = table(state.told_means, agents + state.lie_capacity, arms)
-    starts, senders = integers(state.inbox_starts, agents + 1), integers(state.inbox_senders, state.inbox_capacity)
-    rows = integers(state.inbox_rows, state.inbox_capacity)
-    heard = floats(state.work_means, state.max_inbox)
-    accelerated = params[PLAIN] == 0.0 and step > 0
+    agents, mixed = state.agents, state.mixed
+    told_pulls, told_means = state.told_pulls, state.told_means
+    starts, senders, rows = state.inbox_starts, state.inbox_senders, state.inbox_rows
+    heard = state.work_means
+    accelerated = state.plain == 0 and step > 0
     scale, lag = 1.0, 0.0
     if accelerated:
-        ratio = 1.0 / params[LAMBDA]
+        ratio = 1.0 / state.second
         following = chebyshev(step + 1, ratio)
         scale, lag = 2.0 * ratio * chebyshev(step, ratio) / following, chebyshev(step - 1, ratio) / following
     most = 0
@@ -67,87 +76,80 @@ def mix(state: Any, kept: Any, step: int) -> None:
         most = max(most, starts[agent + 1] - starts[agent])
     for agent in range(agents):
         f = f_for(state.f, starts[agent + 1] - starts[agent])
-        for arm in range(arms):
-            for part in range(2):  # sums, then counts
+        for arm in range(state.arms):
+            for part in (SUMS, COUNTS):
                 count = 0
                 for entry in range(starts[agent], starts[agent + 1]):
                     row = rows[entry]
                     if senders[entry] >= state.byzantine:
-                        heard[count] = kept[MIXED + part, senders[entry], arm]
+                        heard[count] = mixed[part, senders[entry], arm]
                         count += 1
                     elif not is_silent(told_pulls[row]):
-                        heard[count] = told_pulls[row, arm] * (told_means[row, arm] if part == 0 else 1.0)
+                        heard[count] = told_pulls[row, arm] * (told_means[row, arm] if part == SUMS else 1.0)
                         count += 1
                 total, left = trimmed_sum(heard[:count], f)
-                own = kept[MIXED + part, agent, arm]
-                mixed = own + (total - left * own) / (most + 1.0)
-                kept[NEXT + part, agent, arm] = scale * mixed - lag * kept[BEFORE + part, agent, arm]
+                own = mixed[part, agent, arm]
+                step_of_p = own + (total - left * own) / (most + 1.0)
+                state.next[part, agent, arm] = scale * step_of_p - lag * state.mixed_before[part, agent, arm]
 
 
 @compiled
-def end_stage(kept: Any, agent: int, arm: int, plain: bool) -> None:
+def end_stage(state: MixingState, agent: int, arm: int) -> None:
     """Use what is mixed, and begin to mix what is new."""
-    for part in range(2):
-        if plain:
-            kept[USED + part, agent, arm] = kept[MIXED + part, agent, arm]
-            kept[MIXED + part, agent, arm] += kept[NEW + part, agent, arm]
+    used, mixed, new, so_far = state.used, state.mixed, state.new, state.so_far
+    for part in (SUMS, COUNTS):
+        if state.plain == 1:
+            used[part, agent, arm] = mixed[part, agent, arm]
+            mixed[part, agent, arm] += new[part, agent, arm]
         else:
-            kept[SO_FAR + part, agent, arm] += kept[MIXED + part, agent, arm]
-            kept[USED + part, agent, arm] = kept[SO_FAR + part, agent, arm]
-            kept[MIXED + part, agent, arm] = kept[NEW + part, agent, arm]
-        kept[NEW + part, agent, arm] = 0.0
+            so_far[part, agent, arm] += mixed[part, agent, arm]
+            used[part, agent, arm] = so_far[part, agent, arm]
+            mixed[part, agent, arm] = new[part, agent, arm]
+        new[part, agent, arm] = 0.0
 
 
-@compiled
-def tables(state: Any) -> Any:
-    """What agents keep, as tables × agents × arms."""
-    return floats(state.baseline_floats, state.baseline_floats_size).reshape((TABLES, state.agents, state.arms))
-
-
-def decide(state: Any) -> None:
+def decide(state: MixingState) -> None:
     """Mix what is heard by one step, then the largest s/n + √(2 η σ² ln(all pulls) / (N n)) of what is in use."""
     agents, arms = state.agents, state.arms
-    params = floats(state.baseline_params, state.baseline_params_size)
-    kept, steps = tables(state), int(params[STEPS])
-    index, choices = table(state.estimates, agents, arms), integers(state.choices, agents)
-    keys, rng = words(state.policy_keys, agents), words(state.rng, 1)
-    mix(state, kept, state.time % steps)
+    steps, used = state.steps, state.used
+    index, choices = state.estimates, state.choices
+    keys, rng = state.policy_keys, state.rng
+    mix(state, state.time % steps)
     all_pulls = arms + agents * state.time if state.time < steps else agents * (arms + state.time - steps)
-    width = 2.0 * params[WIDTH] * SIGMA * SIGMA * math.log(max(all_pulls, 1)) / agents
+    width = 2.0 * state.eta * SIGMA * SIGMA * math.log(max(all_pulls, 1)) / agents
     for agent in range(agents):
         for arm in range(arms):
-            count = max(kept[USED + 1, agent, arm], 1e-9)  # trimming may leave next to nothing
-            index[agent, arm] = kept[USED, agent, arm] / count + math.sqrt(width / count)
+            count = max(used[COUNTS, agent, arm], 1e-9)  # trimming may leave next to nothing
+            index[agent, arm] = used[SUMS, agent, arm] / count + math.sqrt(width / count)
         rng[0] = fold(keys[agent], state.time)
         choices[agent] = argmax_at_random(index[agent], rng)
 
 
-def update(state: Any) -> None:
+def update(state: MixingState) -> None:
     """Add the pull to what is new, take the step of mixing, end the stage where it is over, and tell what is mixed."""
     agents, arms = state.agents, state.arms
-    params = floats(state.baseline_params, state.baseline_params_size)
-    kept = tables(state)
-    totals, before = table(state.totals, agents, arms), table(state.doubts, agents, arms)
-    told_pulls, told_means = table(state.told_pulls, agents, arms), table(state.told_means, agents, arms)
-    choices = integers(state.choices, agents)
-    over = (state.time + 1) % int(params[STEPS]) == 0
+    used, mixed, new = state.used, state.mixed, state.new
+    totals, before = state.totals, state.doubts
+    told_pulls, told_means = state.told_pulls, state.told_means
+    choices = state.choices
+    over = (state.time + 1) % state.steps == 0
     for agent in range(agents):
         arm = choices[agent]
         reward = totals[agent, arm] - before[agent, arm]
         before[agent, arm] = totals[agent, arm]
-        for part in range(2):
-            gain = reward if part == 0 else 1.0
-            kept[NEW + part, agent, arm] += gain
-            kept[USED + part, agent, arm] += gain / agents
+        for part in (SUMS, COUNTS):
+            gain = reward if part == SUMS else 1.0
+            new[part, agent, arm] += gain
+            used[part, agent, arm] += gain / agents
         for arm in range(arms):
-            for part in range(2):
-                kept[BEFORE + part, agent, arm] = kept[MIXED + part, agent, arm]
-                kept[MIXED + part, agent, arm] = kept[NEXT + part, agent, arm]
+            for part in (SUMS, COUNTS):
+                state.mixed_before[part, agent, arm] = mixed[part, agent, arm]
+                mixed[part, agent, arm] = state.next[part, agent, arm]
             if over:
-                end_stage(kept, agent, arm, params[PLAIN] == 1.0)
-            count = kept[MIXED + 1, agent, arm]
+                end_stage(state, agent, arm)
+            count = mixed[COUNTS, agent, arm]
             told_pulls[agent, arm] = count
-            told_means[agent, arm] = kept[MIXED, agent, arm] / count if count > 0.0 else 0.0
+            told_means[agent, arm] = mixed[SUMS, agent, arm] / count if count > 0.0 else 0.0
 
 
 @lru_cache(maxsize=16)
@@ -161,6 +163,7 @@ def second_eigenvalue(content: bytes, agents: int) -> float:
 class Dducb(Baseline):
     """DDUCB: sums and counts mixed in stages, accelerated or plain, with trimming (Martínez-Rubio et al. 2019)."""
 
+    state = MixingState
     decide = staticmethod(decide)
     update = staticmethod(update)
     knows = "N, λ₂, f"
@@ -185,15 +188,11 @@ class Dducb(Baseline):
             return math.ceil(math.log(agents * self.precision) / math.log(1.0 / second))
         return math.ceil(math.log(2 * agents * self.precision) / math.sqrt(2.0 * math.log(1.0 / second)))
 
-    def begin(self, state: NetworkState) -> None:
+    def begin(self, state: Any) -> None:
         super().begin(state)
-        agents, arms = int(state.record["agents"]), int(state.record["arms"])
-        second = second_eigenvalue(mixing_matrix(adjacency(state)).tobytes(), agents)
+        second = second_eigenvalue(mixing_matrix(adjacency(state)).tobytes(), state.agents)
         plain = self.plain or second < ROUNDING  # one step is exact, and nothing is left to accelerate
-        params = self.eta, plain, self.steps(agents, second), second
-        keep(state, "baseline_params", params)
-        kept = np.zeros((TABLES, agents, arms))
-        kept[MIXED], kept[MIXED + 1] = state["totals"], state["pulls"]
-        kept[USED : USED + 2] = kept[MIXED : MIXED + 2] / agents
-        keep(state, "baseline_floats", kept)
-        state["doubts"][:] = state["totals"]
+        state.eta, state.plain, state.steps, state.second = self.eta, plain, self.steps(state.agents, second), second
+        state.mixed = state.totals, state.pulls
+        state.used = state.mixed / state.agents
+        state.doubts[:] = state.totals

@@ -12,46 +12,54 @@ from typing import Any
 
 import numpy as np
 
-from byzmab.baselines.base import NUMBER_BYTES, Baseline, Network, check_hears_all, keep, trimmed_sum
+from byzmab.baselines.base import NUMBER_BYTES, Baseline, Network, check_hears_all, trimmed_sum
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import below, fold, uniform
 from byzmab.core.errors import BadInput
 from byzmab.core.liars import f_for
 from byzmab.core.policies.base import argmax_at_random
-from byzmab.engine.state import NetworkState, floats, integers, table, words
+from byzmab.core.report import Floats
+from byzmab.engine.state import State
+from byzmab.engine.typed import array, progress, setting
 
-LAMBDA, VOICES = range(2)  # parameters: λ, and (1 − 2a) v_min, the reports that are left of the fewest
 BARBATS = 256.0  # λ / ln(4 K N T) where none is given, as BARBAT has it
 
 
+class EpochState(State):
+    """What DeMABAR keeps besides."""
+
+    scale: float = setting("λ")
+    voices: float = setting("(1 − 2a) v_min: the reports that are left of the fewest")
+    epoch_end: int = progress("the round at which the epoch ends")
+    averages: Floats = array("arms", about="averages of what one agent has heard")
+
+
 @compiled
-def epoch_length(state: Any, params: Any) -> int:
+def epoch_length(state: EpochState) -> int:
     """N_m = ⌈λ K 4^(m−1) / ((1 − 2a) v_min)⌉, the same for every agent."""
-    length: int = math.ceil(params[LAMBDA] * state.arms * 4.0 ** (state.phase - 1) / params[VOICES])
+    length: int = math.ceil(state.scale * state.arms * 4.0 ** (state.phase - 1) / state.voices)
     return length
 
 
 @compiled
-def begin_epoch(state: Any, agent: int, leader: int, params: Any) -> None:
+def begin_epoch(state: EpochState, agent: int, leader: int) -> None:
     """Set the expected pulls: λ Δ^−2 / ((1 − 2a) v_min) of every arm, and the rest of the epoch for the leader."""
-    gaps, expected = table(state.estimates, state.agents, state.arms), table(state.weights, state.agents, state.arms)
-    rest = float(epoch_length(state, params))
+    gaps, expected = state.estimates, state.weights
+    rest = float(epoch_length(state))
     for arm in range(state.arms):
         if arm != leader:
-            expected[agent, arm] = params[LAMBDA] / (gaps[agent, arm] ** 2 * params[VOICES])
+            expected[agent, arm] = state.scale / (gaps[agent, arm] ** 2 * state.voices)
             rest -= expected[agent, arm]
     expected[agent, leader] = rest
 
 
 @compiled
-def end_epoch(state: Any, agent: int, params: Any) -> None:
+def end_epoch(state: EpochState, agent: int) -> None:
     """Average what was heard; new gaps, a new leader, and the next epoch."""
-    agents, arms = state.agents, state.arms
-    told_pulls = table(state.told_pulls, agents + state.lie_capacity, arms)
-    told_means = table(state.told_means, agents + state.lie_capacity, arms)
-    starts, rows = integers(state.inbox_starts, agents + 1), integers(state.inbox_rows, state.inbox_capacity)
-    values, averages = floats(state.work_means, state.max_inbox), floats(state.baseline_floats, arms)
-    gaps, rng = table(state.estimates, agents, arms), words(state.rng, 1)
+    arms, told_pulls, told_means = state.arms, state.told_pulls, state.told_means
+    starts, rows = state.inbox_starts, state.inbox_rows
+    values, averages = state.work_means, state.averages
+    gaps, rng = state.estimates, state.rng
     f, best = f_for(state.f, starts[agent + 1] - starts[agent]), -math.inf
     for arm in range(arms):
         values[0], heard = told_means[agent, arm], 1
@@ -65,30 +73,28 @@ def end_epoch(state: Any, agent: int, params: Any) -> None:
     least = 2.0 ** (1 - state.phase)  # 2^−m of the epoch m that ended
     for arm in range(arms):
         gaps[agent, arm] = max(least, best - averages[arm])
-    begin_epoch(state, agent, argmax_at_random(averages, rng), params)
+    begin_epoch(state, agent, argmax_at_random(averages, rng))
 
 
-def decide(state: Any) -> None:
+def decide(state: EpochState) -> None:
     """Arm k with chance n_k / N_m; at the end of an epoch the next one begins first."""
     agents, arms = state.agents, state.arms
-    params = floats(state.baseline_params, state.baseline_params_size)
-    expected, choices = table(state.weights, agents, arms), integers(state.choices, agents)
-    totals, before = table(state.totals, agents, arms), table(state.doubts, agents, arms)
-    ends = integers(state.baseline_integers, 1)
-    keys, rng = words(state.policy_keys, agents), words(state.rng, 1)
+    expected, choices = state.weights, state.choices
+    totals, before = state.totals, state.doubts
+    keys, rng = state.policy_keys, state.rng
     began = state.talks == 1
     if began:
         state.talks = 0
         state.phase += 1
-        ends[0] = state.time + epoch_length(state, params)
+        state.epoch_end = state.time + epoch_length(state)
     for agent in range(agents):
         if began:
             rng[0] = fold(fold(keys[agent], state.time), 1)
-            end_epoch(state, agent, params)
+            end_epoch(state, agent)
             for arm in range(arms):
                 before[agent, arm] = totals[agent, arm]
         rng[0] = fold(keys[agent], state.time)
-        point, chosen = uniform(rng) * epoch_length(state, params), arms - 1
+        point, chosen = uniform(rng) * epoch_length(state), arms - 1
         for arm in range(arms):
             if point < expected[agent, arm]:
                 chosen = arm
@@ -97,15 +103,15 @@ def decide(state: Any) -> None:
         choices[agent] = chosen
 
 
-def update(state: Any) -> None:
+def update(state: EpochState) -> None:
     """At the end of an epoch everyone tells r = min(1, sum of rewards / expected pulls)."""
     agents, arms = state.agents, state.arms
-    if state.time + 1 < integers(state.baseline_integers, 1)[0]:
+    if state.time + 1 < state.epoch_end:
         return
     state.talks = 1
-    expected = table(state.weights, agents, arms)
-    totals, before = table(state.totals, agents, arms), table(state.doubts, agents, arms)
-    told_pulls, told_means = table(state.told_pulls, agents, arms), table(state.told_means, agents, arms)
+    expected = state.weights
+    totals, before = state.totals, state.doubts
+    told_pulls, told_means = state.told_pulls, state.told_means
     for agent in range(agents):
         for arm in range(arms):
             total = totals[agent, arm] - before[agent, arm]
@@ -117,6 +123,7 @@ def update(state: Any) -> None:
 class Demabar(Baseline):
     """After DeMABAR (Hu et al. 2026): epochs of fixed chances, and a trimmed mean of what neighbours found in them."""
 
+    state = EpochState
     decide = staticmethod(decide)
     update = staticmethod(update)
     knows = "the share of liars, the smallest degree, N, T"
@@ -140,21 +147,19 @@ class Demabar(Baseline):
         """One number of every arm."""
         return NUMBER_BYTES * arms
 
-    def begin(self, state: NetworkState) -> None:
+    def begin(self, state: Any) -> None:
         super().begin(state)
-        agents, arms, f = (int(state.record[name]) for name in ("agents", "arms", "f"))
-        degrees = np.diff(state["graph_starts"])
+        agents, arms, f = (state.agents, state.arms, state.f)
+        degrees = np.diff(state.graph_starts)
         voices = max(1, min(int(degree) + 1 - 2 * f_for(f, int(degree)) for degree in degrees))
-        scale = self.lam or BARBATS * math.log(4.0 * arms * agents * float(state["grid"][-1]))
+        scale = self.lam or BARBATS * math.log(4.0 * arms * agents * float(state.grid[-1]))
         length = math.ceil(scale * arms / voices)
-        keep(state, "baseline_params", (scale, voices))
-        keep(state, "baseline_floats", np.zeros(arms))  # averages of what was heard
-        keep(state, "baseline_integers", [length])  # the round at which the epoch ends
-        state["estimates"][:] = 1.0  # gaps Δ
-        state["doubts"][:] = state["totals"]  # as the epoch began
-        state["weights"][:] = scale / voices  # expected pulls
+        state.scale, state.voices, state.epoch_end = scale, voices, length
+        state.estimates[:] = 1.0  # gaps Δ
+        state.doubts[:] = state.totals  # as the epoch began
+        state.weights[:] = scale / voices  # expected pulls
         rng = np.zeros(1, np.uint64)
         for agent in range(agents):
-            rng[0] = state["policy_keys"][agent]
-            state["weights"][agent, below(rng, arms)] = length - (arms - 1) * scale / voices
-        state.record["talks"] = 0
+            rng[0] = state.policy_keys[agent]
+            state.weights[agent, below(rng, arms)] = length - (arms - 1) * scale / voices
+        state.talks = 0

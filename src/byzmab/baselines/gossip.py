@@ -16,27 +16,43 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from byzmab.baselines.base import Baseline, Network, count_instead, keep
+from byzmab.baselines.base import Baseline, Network, count_instead
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import below, fold
 from byzmab.core.errors import BadInput
 from byzmab.core.policies.base import TIED, argmax_at_random
-from byzmab.core.report import Floats, Words
-from byzmab.engine.state import NetworkState, floats, integer_table, integers, table, words
+from byzmab.core.report import Floats, Integers, Words
+from byzmab.engine.state import State
+from byzmab.engine.typed import array, setting
 
-ALPHA, BETA, ETA, STICKY, RULE = range(5)  # where the parameters are
 NO_BLOCKING, BY_FAVOURITE, BY_PULLS = range(3)  # rules of blocking: GosInE, 2021, 2022
 NOBODY = -1  # was asked; or no arm was recommended
 NOT_ACTIVE = -1.0  # told as the mean of an arm
-# rows of what agents keep: U, L, the most pulled arm and since which phase, whom they asked and what they heard; then
-# one row for each agent, with the last phase in which it is blocked
-UPPER, LOWER, FAVOURITE, SINCE, ASKED, HEARD, BLOCKED = range(7)
+
+
+class GossipState(State):
+    """What agents that gossip keep besides."""
+
+    alpha: float = setting("α of UCB(α)")
+    beta: float = setting("phase j ends after ⌈j^β⌉ rounds")
+    eta: float = setting("η: one is blocked from phase j to ⌈j^η⌉")
+    sticky: int = setting("S")
+    rule: int = setting("when to block: one of the constants above")
+    upper: Integers = array("agents", about="U")
+    lower: Integers = array("agents", about="L")
+    favourite: Integers = array("agents", about="the arm pulled most in the latest phase")
+    since: Integers = array("agents", about="since which phase it has been that arm")
+    asked: Integers = array("agents", about="whom each asked last, or NOBODY")
+    heard: Integers = array("agents", about="the arm that this one recommended, or NOBODY")
+    blocked: Integers = array("agents", "agents", about="the last phase in which the one blocks the other")
 
 
 @compiled
-def is_active(kept: Any, agent: int, arm: int, first: int, sticky: int, arms: int) -> bool:
+def is_active(state: GossipState, agent: int, arm: int) -> bool:
     """Whether an arm is U, L or one of the sticky arms, which go on from the first one."""
-    return bool(kept[UPPER, agent] == arm or kept[LOWER, agent] == arm or (arm - first) % arms < sticky)
+    first = (agent - state.byzantine) * state.sticky
+    is_sticky = (arm - first) % state.arms < state.sticky
+    return bool(state.upper[agent] == arm or state.lower[agent] == arm or is_sticky)
 
 
 @compiled
@@ -53,80 +69,69 @@ def recommended(pulls: Floats, means: Floats, rng: Words) -> int:
 
 
 @compiled
-def block(kept: Any, agent: int, phase: int, pulls: Floats, params: Floats) -> None:
+def block(state: GossipState, agent: int) -> None:
     """Block the one asked in the phase before for phases j to ⌈j^η⌉, if its recommendation failed by the rule."""
-    asked, heard = kept[ASKED, agent], kept[HEARD, agent]
-    if asked == NOBODY or params[RULE] == NO_BLOCKING:
+    asked, heard, phase = state.asked[agent], state.heard[agent], state.phase
+    if asked == NOBODY or state.rule == NO_BLOCKING:
         return
-    if params[RULE] == BY_FAVOURITE:
-        failed = kept[FAVOURITE, agent] != heard
+    if state.rule == BY_FAVOURITE:
+        failed = state.favourite[agent] != heard
     else:
-        used = pulls[heard] if heard != NOBODY else 0.0
+        used = state.pulls[agent, heard] if heard != NOBODY else 0.0
         long_ago = max(1, int(phase - math.log(phase)))  # ⌊θ_j⌋
-        failed = used <= phase**1.5 and kept[SINCE, agent] <= long_ago  # κ_j
+        failed = used <= phase**1.5 and state.since[agent] <= long_ago  # κ_j
     if failed:
-        kept[BLOCKED + asked, agent] = math.ceil(phase ** params[ETA])
+        state.blocked[agent, asked] = math.ceil(phase**state.eta)
 
 
 @compiled
-def gossip(state: Any) -> int:
+def gossip(state: GossipState) -> int:
     """At the end of a phase: let every agent block, ask and insert; return how many were asked."""
-    agents, arms, phase = state.agents, state.arms, state.phase
-    params = floats(state.baseline_params, state.baseline_params_size)
-    sticky = int(params[STICKY])
-    kept = integer_table(state.baseline_integers, BLOCKED + agents, agents)
-    pulls, before = table(state.pulls, agents, arms), table(state.doubts, agents, arms)
-    told_pulls = table(state.told_pulls, agents + state.lie_capacity, arms)
-    told_means = table(state.told_means, agents + state.lie_capacity, arms)
-    starts = integers(state.inbox_starts, agents + 1)
-    senders = integers(state.inbox_senders, state.inbox_capacity)
-    rows = integers(state.inbox_rows, state.inbox_capacity)
-    keys, rng = words(state.policy_keys, agents), words(state.rng, 1)
+    agents, pulls, before = state.agents, state.pulls, state.doubts
+    told_pulls, told_means = state.told_pulls, state.told_means
+    starts, senders, rows = state.inbox_starts, state.inbox_senders, state.inbox_rows
+    keys, rng = state.policy_keys, state.rng
     asked = 0
     for agent in range(agents):
         rng[0] = fold(fold(keys[agent], state.time), 1)
-        block(kept, agent, phase, pulls[agent], params)
-        kept[ASKED, agent] = kept[HEARD, agent] = NOBODY
+        block(state, agent)
+        state.asked[agent] = state.heard[agent] = NOBODY
         seen, row = 0, NOBODY
         for entry in range(starts[agent], starts[agent + 1]):
-            if kept[BLOCKED + senders[entry], agent] < phase:
+            if state.blocked[agent, senders[entry]] < state.phase:
                 seen += 1
                 if below(rng, seen) == 0:
-                    row, kept[ASKED, agent] = rows[entry], senders[entry]
+                    row, state.asked[agent] = rows[entry], senders[entry]
         if row == NOBODY:
             continue
         asked += 1
         arm = recommended(told_pulls[row], told_means[row], rng)
-        kept[HEARD, agent] = arm
-        if arm != NOBODY and not is_active(kept, agent, arm, (agent - state.byzantine) * sticky, sticky, arms):
-            upper, lower = kept[UPPER, agent], kept[LOWER, agent]
+        state.heard[agent] = arm
+        if arm != NOBODY and not is_active(state, agent, arm):
+            upper, lower = state.upper[agent], state.lower[agent]
             if pulls[agent, lower] - before[agent, lower] > pulls[agent, upper] - before[agent, upper]:
-                kept[UPPER, agent] = lower
-            kept[LOWER, agent] = arm
+                state.upper[agent] = lower
+            state.lower[agent] = arm
     for agent in range(agents):
-        for arm in range(arms):
+        for arm in range(state.arms):
             before[agent, arm] = pulls[agent, arm]
     return asked
 
 
-def decide(state: Any) -> None:
+def decide(state: GossipState) -> None:
     """Gossip where a phase has ended; then the active arm with the largest x̄ + √(α ln t / n)."""
     agents, arms = state.agents, state.arms
-    params = floats(state.baseline_params, state.baseline_params_size)
-    sticky = int(params[STICKY])
-    kept = integer_table(state.baseline_integers, BLOCKED + agents, agents)
-    pulls, means = table(state.pulls, agents, arms), table(state.means, agents, arms)
-    choices, index = integers(state.choices, agents), table(state.estimates, agents, arms)
-    keys, rng = words(state.policy_keys, agents), words(state.rng, 1)
+    pulls, means = state.pulls, state.means
+    choices, index = state.choices, state.estimates
+    keys, rng = state.policy_keys, state.rng
     if state.talks == 1:
         count_instead(state, gossip(state), 1)
         state.talks = 0
         state.phase += 1
-    width = params[ALPHA] * math.log(max(state.time, 1))
+    width = state.alpha * math.log(max(state.time, 1))
     for agent in range(agents):
-        first = (agent - state.byzantine) * sticky
         for arm in range(arms):
-            if is_active(kept, agent, arm, first, sticky, arms):
+            if is_active(state, agent, arm):
                 index[agent, arm] = means[agent, arm] + math.sqrt(width / pulls[agent, arm])
             else:
                 index[agent, arm] = -math.inf
@@ -134,29 +139,26 @@ def decide(state: Any) -> None:
         choices[agent] = argmax_at_random(index[agent], rng)
 
 
-def update(state: Any) -> None:
+def update(state: GossipState) -> None:
     """Where a phase ends: the arm pulled most within it is what is told."""
-    params = floats(state.baseline_params, state.baseline_params_size)
-    if state.time + 1 < math.ceil(state.phase ** params[BETA]):
+    if state.time + 1 < math.ceil(state.phase**state.beta):
         return
     state.talks = 1
-    agents, arms, sticky = state.agents, state.arms, int(params[STICKY])
-    kept = integer_table(state.baseline_integers, BLOCKED + agents, agents)
-    pulls, before = table(state.pulls, agents, arms), table(state.doubts, agents, arms)
-    told_pulls, told_means = table(state.told_pulls, agents, arms), table(state.told_means, agents, arms)
-    within = table(state.weights, agents, arms)
-    keys, rng = words(state.policy_keys, agents), words(state.rng, 1)
+    agents, arms = state.agents, state.arms
+    pulls, before = state.pulls, state.doubts
+    told_pulls, told_means = state.told_pulls, state.told_means
+    within = state.weights
+    keys, rng = state.policy_keys, state.rng
     for agent in range(agents):
-        first = (agent - state.byzantine) * sticky
         for arm in range(arms):
-            active = is_active(kept, agent, arm, first, sticky, arms)
+            active = is_active(state, agent, arm)
             within[agent, arm] = pulls[agent, arm] - before[agent, arm] if active else -1.0
             told_pulls[agent, arm], told_means[agent, arm] = pulls[agent, arm], 0.0 if active else NOT_ACTIVE
         rng[0] = fold(fold(keys[agent], state.time), 2)
         favourite = argmax_at_random(within[agent], rng)
         told_means[agent, favourite] = 1.0
-        if kept[FAVOURITE, agent] != favourite:
-            kept[FAVOURITE, agent], kept[SINCE, agent] = favourite, state.phase
+        if state.favourite[agent] != favourite:
+            state.favourite[agent], state.since[agent] = favourite, state.phase
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,7 @@ class Gossip(Baseline):
     rule: ClassVar[int]
     trims = False
     assumes = "every arm sticky for some honest agent; graph connected"
+    state = GossipState
     decide = staticmethod(decide)
     update = staticmethod(update)
     alpha: float = 4.0  # of UCB(α)
@@ -197,19 +200,17 @@ class Gossip(Baseline):
         """S, as given or ⌈K / n⌉; with U and L no more than there are arms."""
         return min(self.sticky or math.ceil(arms / normal), max(arms - 2, 0))
 
-    def begin(self, state: NetworkState) -> None:
+    def begin(self, state: Any) -> None:
         super().begin(state)
-        agents, arms, byzantine = (int(state.record[name]) for name in ("agents", "arms", "byzantine"))
-        sticky = self.sticky_arms(arms, agents - byzantine)
-        params = self.alpha, self.beta, self.blocking_exponent(), sticky, self.rule
-        keep(state, "baseline_params", params)
-        kept = np.full((BLOCKED + agents, agents), NOBODY)
-        first = (np.arange(agents) - byzantine) * sticky
-        kept[UPPER], kept[LOWER] = (first + sticky) % arms, (first + sticky + 1) % arms
-        kept[BLOCKED:] = 0
-        keep(state, "baseline_integers", kept)
-        state["doubts"][:] = state["pulls"]  # as they were when the phase began
-        state.record["talks"] = 0
+        sticky = self.sticky_arms(state.arms, state.honest)
+        state.alpha, state.beta, state.eta = self.alpha, self.beta, self.blocking_exponent()
+        state.sticky, state.rule = sticky, self.rule
+        first = (np.arange(state.agents) - state.byzantine) * sticky
+        state.upper, state.lower = (first + sticky) % state.arms, (first + sticky + 1) % state.arms
+        for kept in (state.favourite, state.since, state.asked, state.heard):
+            kept[:] = NOBODY
+        state.doubts[:] = state.pulls  # as they were when the phase began
+        state.talks = 0
 
 
 @dataclass(frozen=True)

@@ -14,36 +14,55 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from byzmab.baselines.base import NUMBER_BYTES, Baseline, Network, check_hears_all, count_instead, keep, neighbours_of
+from byzmab.baselines.base import NUMBER_BYTES, Baseline, Network, check_hears_all, count_instead, neighbours_of
 from byzmab.core.compiler import compiled
 from byzmab.core.errors import BadInput
 from byzmab.core.liars import f_for
+from byzmab.core.report import Integers
 from byzmab.core.sorting import sort
-from byzmab.engine.state import NetworkState, floats, integers, table
+from byzmab.engine.state import State
+from byzmab.engine.typed import array, progress, setting
 
 SIGMA = 0.5  # of rewards on [0, 1]
 STEP = 10  # pulls of every arm in a phase of Fed-MoM-UCB: s(p) = 10 p
-GROUPS, CONSTANT, DELTA, SHARE, SIZE, SPREAD, MARGIN = range(7)  # where the parameters are
-LEFT, TURN, DONE, ACTIVE = range(4)  # of what is kept: rounds left in the phase, whose turn, 1 if done, then each arm
+
+
+class EliminationState(State):
+    """What the server and the agents keep besides."""
+
+    groups: int = setting("0: RCLB; 1: Fed-MoM-UCB")
+    slope: float = setting("C of RCLB")
+    delta: float = setting("the chance to fail")
+    share: float = setting("a: the share of Byzantine agents reckoned with")
+    group_size: int = setting("B of Fed-MoM-UCB")
+    spread: float = setting("E √s of Fed-MoM-UCB")
+    epsilon: float = setting("the margin of Fed-MoM-UCB")
+    left: int = progress("rounds left in the phase")
+    turn: int = progress("the arm whose turn it is")
+    done: int = progress("1 once one arm is left")
+    active: Integers = array("arms", about="1 for an active arm")
 
 
 @compiled
-def pulls_in_phase(phase: int, agents: int, arms: int, params: Any) -> int:
+def pulls_needed(phase: int, arms: int, delta: float) -> int:
+    """How often an arm is pulled in a phase of RCLB, by all agents together."""
+    return math.ceil(math.log(arms * phase * phase / delta) * 4.0**phase)
+
+
+@compiled
+def pulls_in_phase(state: EliminationState) -> int:
     """How often every agent pulls every active arm."""
-    if params[GROUPS] == 1.0:
+    if state.groups == 1:
         return STEP
-    needed = math.ceil(math.log(arms * phase * phase / params[DELTA]) * 4.0**phase)
-    return math.ceil(needed / agents)
+    return math.ceil(pulls_needed(state.phase, state.arms, state.delta) / state.agents)
 
 
 @compiled
-def margin(phase: int, agents: int, params: Any) -> float:
+def margin(state: EliminationState) -> float:
     """How far below the best an arm is dropped: 2γ, or 2E."""
-    if params[GROUPS] == 1.0:
-        return float(2.0 * params[SPREAD] / math.sqrt(STEP * phase))
-    return float(2.0 * math.sqrt(2.0) * (1.0 + params[CONSTANT] * params[SHARE] * math.sqrt(agents)) * 2.0**-phase)
+    if state.groups == 1:
+        return 2.0 * state.spread / math.sqrt(STEP * state.phase)
+    return 2.0 * math.sqrt(2.0) * (1.0 + state.slope * state.share * math.sqrt(state.agents)) * 2.0**-state.phase
 
 
 @compiled
@@ -67,15 +86,14 @@ def median_of_groups(values: Any, size: int) -> float:
 
 
 @compiled
-def judge(state: Any) -> None:
+def judge(state: EliminationState) -> None:
     """The server's verdict: which arms stay active."""
     agents, arms = state.agents, state.arms
-    params = floats(state.baseline_params, state.baseline_params_size)
-    kept = integers(state.baseline_integers, state.baseline_integers_size)
-    told_pulls = table(state.told_pulls, agents + state.lie_capacity, arms)
-    told_means = table(state.told_means, agents + state.lie_capacity, arms)
-    starts, rows = integers(state.inbox_starts, agents + 1), integers(state.inbox_rows, state.inbox_capacity)
-    values, medians = floats(state.work_means, state.max_inbox), table(state.estimates, agents, arms)[0]
+    active = state.active
+    told_pulls = state.told_pulls
+    told_means = state.told_means
+    starts, rows = state.inbox_starts, state.inbox_rows
+    values, medians = state.work_means, state.estimates[0]
     server, best = agents - 1, -math.inf
     for arm in range(arms):
         heard = 0
@@ -84,68 +102,65 @@ def judge(state: Any) -> None:
                 values[heard] = told_means[rows[entry], arm]
                 heard += 1
         values[heard] = told_means[server, arm]
-        medians[arm] = median_of_groups(values[: heard + 1], min(int(params[SIZE]), heard + 1))
-        if kept[ACTIVE + arm] == 1:
+        medians[arm] = median_of_groups(values[: heard + 1], min(state.group_size, heard + 1))
+        if active[arm] == 1:
             best = max(best, medians[arm])
-    far = margin(state.phase, agents, params)
+    far = margin(state)
     left = 0
     for arm in range(arms):
         if medians[arm] < best - far:
-            kept[ACTIVE + arm] = 0
-        left += kept[ACTIVE + arm]
-    if left > 1 and params[GROUPS] == 1.0 and far <= params[MARGIN] / 2.0:
+            active[arm] = 0
+        left += active[arm]
+    if left > 1 and state.groups == 1 and far <= state.epsilon / 2.0:
         for arm in range(arms):
-            kept[ACTIVE + arm] &= medians[arm] == best
+            active[arm] &= medians[arm] == best
         left = 1
-    kept[DONE] = left == 1
+    state.done = left == 1
 
 
 @compiled
-def begin_phase(state: Any, kept: Any) -> None:
+def begin_phase(state: EliminationState) -> None:
     """How many rounds it has; from when on means are counted, where they are those of the phase."""
     agents, arms = state.agents, state.arms
-    params = floats(state.baseline_params, state.baseline_params_size)
-    active = 0
+    left = 0
     for arm in range(arms):
-        active += kept[ACTIVE + arm]
-    kept[LEFT], kept[TURN] = active * pulls_in_phase(state.phase, agents, arms, params), 0
-    if params[GROUPS] == 0.0:
-        pulls, totals = table(state.pulls, agents, arms), table(state.totals, agents, arms)
-        pulls_before, totals_before = table(state.weights, agents, arms), table(state.doubts, agents, arms)
+        left += state.active[arm]
+    state.left, state.turn = left * pulls_in_phase(state), 0
+    if state.groups == 0:
+        pulls, totals = state.pulls, state.totals
+        pulls_before, totals_before = state.weights, state.doubts
         for agent in range(agents):
             for arm in range(arms):
                 pulls_before[agent, arm], totals_before[agent, arm] = pulls[agent, arm], totals[agent, arm]
 
 
-def decide(state: Any) -> None:
+def decide(state: EliminationState) -> None:
     """The next active arm in turn, the same for everyone; at the end of a phase the verdict comes first."""
     agents, arms = state.agents, state.arms
-    kept = integers(state.baseline_integers, state.baseline_integers_size)
-    choices = integers(state.choices, agents)
+    active, choices = state.active, state.choices
     if state.talks == 1:
         judge(state)
         count_instead(state, 2 * (agents - 1), arms)  # to the server and back
         state.talks = 0
         state.phase += 1
-        begin_phase(state, kept)
-    while kept[ACTIVE + kept[TURN]] == 0:
-        kept[TURN] = (kept[TURN] + 1) % arms
+        begin_phase(state)
+    while active[state.turn] == 0:
+        state.turn = (state.turn + 1) % arms
     for agent in range(agents):
-        choices[agent] = kept[TURN]
-    kept[TURN] = (kept[TURN] + 1) % arms
+        choices[agent] = state.turn
+    state.turn = (state.turn + 1) % arms
 
 
-def update(state: Any) -> None:
+def update(state: EliminationState) -> None:
     """At the end of a phase everyone tells its means."""
-    kept = integers(state.baseline_integers, state.baseline_integers_size)
-    kept[LEFT] -= 1
-    if kept[LEFT] > 0 or kept[DONE] == 1:
+    state.left -= 1
+    if state.left > 0 or state.done == 1:
         return
     state.talks = 1
     agents, arms = state.agents, state.arms
-    pulls, totals = table(state.pulls, agents, arms), table(state.totals, agents, arms)
-    pulls_before, totals_before = table(state.weights, agents, arms), table(state.doubts, agents, arms)
-    told_pulls, told_means = table(state.told_pulls, agents, arms), table(state.told_means, agents, arms)
+    pulls, totals = state.pulls, state.totals
+    pulls_before, totals_before = state.weights, state.doubts
+    told_pulls, told_means = state.told_pulls, state.told_means
     for agent in range(agents):
         for arm in range(arms):
             count = pulls[agent, arm] - pulls_before[agent, arm]
@@ -158,6 +173,7 @@ def update(state: Any) -> None:
 class MedianElimination(Baseline):
     """Elimination by medians at a server: after RCLB (Mitra et al. 2022); groups=1: Fed-MoM-UCB (Saday et al. 2025)."""
 
+    state = EliminationState
     decide = staticmethod(decide)
     update = staticmethod(update)
     knows = "N, the share of liars"
@@ -209,15 +225,13 @@ class MedianElimination(Baseline):
     def _omega(eta: float) -> float:
         return (4.0 * eta - 1.0) * math.log(2.0) / (2.0 * eta - 1.0)
 
-    def begin(self, state: NetworkState) -> None:
+    def begin(self, state: Any) -> None:
         super().begin(state)
-        agents, arms = int(state.record["agents"]), int(state.record["arms"])
-        share = self.share if self.share >= 0.0 else f_for(int(state.record["f"]), agents - 1) / agents
-        size = self.group_size(agents, share) if self.groups else 1
-        params = self.groups, self.constant, self.delta, share, size, self.spread(agents, share), self.epsilon
-        keep(state, "baseline_params", params)
-        kept = np.ones(ACTIVE + arms, np.int64)
-        kept[LEFT], kept[TURN], kept[DONE] = arms * pulls_in_phase(1, agents, arms, np.array(params)), 0, 0
-        keep(state, "baseline_integers", kept)
-        state["doubts"][:] = state["totals"]  # weights are pulls already: both as the phase begins
-        state.record["talks"] = 0
+        share = self.share if self.share >= 0.0 else f_for(state.f, state.agents - 1) / state.agents
+        state.groups, state.slope, state.delta, state.epsilon = self.groups, self.constant, self.delta, self.epsilon
+        state.share, state.spread = share, self.spread(state.agents, share)
+        state.group_size = self.group_size(state.agents, share) if self.groups else 1
+        state.active[:] = 1
+        state.left = state.arms * pulls_in_phase(state.whole())
+        state.doubts[:] = state.totals  # weights are pulls already: both as the phase begins
+        state.talks = 0

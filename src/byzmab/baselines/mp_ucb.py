@@ -5,27 +5,26 @@ Everyone tells its tally in every round; an agent adds up its own and what it he
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from byzmab.baselines.base import Baseline
 from byzmab.core.draws import fold
 from byzmab.core.policies.base import argmax_at_random
-from byzmab.engine.state import floats, integers, table, words
+from byzmab.engine.state import State
 
 SIGMA = 0.5  # of rewards on [0, 1]
 
 
-def decide(state: Any) -> None:
+def decide(state: State) -> None:
     """The largest Σ n x̄ / Σ n + σ √(2 (ξ + 1) ln t / Σ n), sums over oneself and those heard."""
     agents, arms = state.agents, state.arms
-    told_pulls = table(state.told_pulls, agents + state.lie_capacity, arms)
-    told_means = table(state.told_means, agents + state.lie_capacity, arms)
-    starts = integers(state.inbox_starts, agents + 1)
-    rows = integers(state.inbox_rows, state.inbox_capacity)
-    index = table(state.estimates, agents, arms)
-    keys, rng = words(state.policy_keys, agents), words(state.rng, 1)
-    choices = integers(state.choices, agents)
-    xi = floats(state.baseline_params, 1)[0]
+    told_pulls = state.told_pulls
+    told_means = state.told_means
+    starts = state.inbox_starts
+    rows = state.inbox_rows
+    index = state.estimates
+    keys, rng = state.policy_keys, state.rng
+    choices = state.choices
+    xi = state.algorithm_params[0]
     width = SIGMA * SIGMA * 2.0 * (xi + 1.0) * math.log(max(state.time, 1))
     for agent in range(agents):
         for arm in range(arms):

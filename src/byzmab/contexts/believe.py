@@ -3,41 +3,37 @@
 from functools import cache
 from typing import Any
 
-import numpy as np
 from numba import types
 
 from byzmab.baselines.contexts.base import ContextBaseline, believe_combined
-from byzmab.contexts.tell import told_rows
 from byzmab.core.compiler import specialize
-from byzmab.core.contexts.believe import PAIRS, Inbox, Reading, Scratch, believe_at
-from byzmab.core.contexts.comparing import TERMS
+from byzmab.core.contexts.believe import Inbox, Reading, Scratch, believe_at
 from byzmab.core.contexts.statistics import row_size
 from byzmab.core.filters.base import Filter
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Belief
 from byzmab.engine.audit import believes_anyone, f_of_agent
-from byzmab.engine.state import BAD_BELIEF, StateType, cube, floats, table, word_table, words
+from byzmab.engine.state import BAD_BELIEF, State, StateType
+from byzmab.engine.typed import unsigned, with_last
 
 MOST_KNOWN = 16  # dimensions: up to here a loop is compiled for every d, so that loops over small matrices are unrolled
 DIMENSIONS = 0  # d where it is known when the loop is compiled; `specialize` puts it here
 
 
-def believe_all_at(state: Any) -> None:
+def believe_all_at(state: State) -> None:
     """Let every agent believe of every arm at the context that it sees."""
-    agents, arms, d, rows = state.agents, state.arms, DIMENSIONS or state.context, told_rows(state)
-    own, told = cube(state.statistics, agents, arms, row_size(d)), cube(state.told_statistics, rows, arms, row_size(d))
-    versions = word_table(state.versions, agents, arms)
-    told_versions = word_table(state.told_versions, rows, arms)
-    starts, inbox_rows = words(state.inbox_starts, agents + 1), words(state.inbox_rows, state.inbox_capacity)
-    contexts, kappas = table(state.contexts, agents, d), floats(state.kappas, agents)
-    params, ridge = floats(state.filter_params, state.filter_params_size), floats(state.ridge, 1)[0]
-    stamps = word_table(state.stamps, agents * arms, PAIRS + state.max_inbox)
-    factors = cube(state.factors, agents, arms, d * d + 2 * d)
-    terms, pairs = cube(state.terms, agents * arms, TERMS, state.max_inbox), table(state.pairs, 3, state.max_inbox)
-    estimates, weights = table(state.estimates, agents, arms), table(state.weights, agents, arms)
-    doubts, trials = table(state.doubts, agents, arms), table(state.trial, agents, 1 + arms)
-    own_estimates, own_weights = table(state.own_estimates, agents, arms), table(state.own_weights, agents, arms)
-    for agent in range(agents):
+    d = DIMENSIONS or state.context
+    own, told = with_last(state.statistics, row_size(d)), with_last(state.told_statistics, row_size(d))
+    versions, told_versions = state.versions, state.told_versions
+    starts, inbox_rows = unsigned(state.inbox_starts), unsigned(state.inbox_rows)
+    contexts, kappas = with_last(state.contexts, d), state.kappas
+    params, ridge = state.filter_params, state.ridge
+    stamps, factors = state.stamps, with_last(state.factors, d * d + 2 * d)
+    terms, pairs = state.terms, state.pairs
+    estimates, weights = state.estimates, state.weights
+    doubts, trials = state.doubts, state.trial
+    own_estimates, own_weights = state.own_estimates, state.own_weights
+    for agent in range(state.agents):
         first, end = starts[agent], starts[agent + 1] if believes_anyone(state, agent, 0) else starts[agent]
         reading = Reading(
             ridge,
@@ -47,12 +43,12 @@ def believe_all_at(state: Any) -> None:
             f_of_agent(state, agent, 0),
             kappas[agent],
             state.time,
-            state.expects * np.int64(end - first),
+            state.expects * int(end - first),
         )
         scratch = Scratch(
-            stamps[agent * arms : (agent + 1) * arms],
+            stamps[agent],
             factors[agent],
-            terms[agent * arms : (agent + 1) * arms],
+            terms[agent],
             pairs,
             trials[agent],
         )

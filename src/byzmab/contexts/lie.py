@@ -8,34 +8,35 @@ from numba import types
 from byzmab.attacks.base import Attack
 from byzmab.attacks.constant import lie_at  # `specialize` puts the attack's own in its place
 from byzmab.attacks.contexts.world import ContextWorld
-from byzmab.contexts.tell import copy_if_new, take_statistics, told_rows
+from byzmab.contexts.tell import copy_if_new, take_statistics
 from byzmab.core.compiler import compiled, compiled_borrowing_noinline, specialize
 from byzmab.core.contexts.statistics import hear, hear_as
 from byzmab.core.draws import fold
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Floats
-from byzmab.engine.state import StateType, cube, first_row, floats, integers, table, word_table, words
+from byzmab.engine.state import State, StateType, first_row
 from byzmab.engine.tell import NOT_KEPT
+from byzmab.engine.typed import unsigned
 
 start_round_at = Attack.start_round_at  # and here
 
 
 @compiled
-def context_world(state: Any) -> ContextWorld:
+def context_world(state: State) -> ContextWorld:
     """What the attack sees: statistics of the time of sending, and what everyone sees now."""
-    agents, arms, d = state.agents, state.arms, state.context
+    agents = state.agents
     first = first_row(state, state.sent)
-    sent = cube(state.told_statistics, state.history * agents, arms, state.row_size)
+    sent = state.told_statistics
     return ContextWorld(
         state.sent,
         sent[first : first + agents],
-        table(state.contexts, agents, d),
-        table(state.context_means, agents, arms),
-        table(state.context_totals, agents, d),
-        table(state.parameters, arms, d),
-        floats(state.constant, d),
+        state.contexts,
+        state.context_means,
+        state.context_totals,
+        state.parameters,
+        state.constant,
         state.byzantine,
-        floats(state.ridge, 1)[0],
+        state.ridge,
     )
 
 
@@ -52,19 +53,19 @@ def hear_lie(world: ContextWorld, sender: int, receiver: int, arm: int, before: 
         hear(report, d, world.ridge)
 
 
-def lie_all_at(state: Any) -> None:
+def lie_all_at(state: State) -> None:
     """Let every Byzantine agent tell each agent that hears it now what the attack wants it to hear."""
     world = context_world(state)
-    agents, arms, sent, rows = state.agents, state.arms, state.sent, told_rows(state)
-    params = floats(state.attack_params, state.attack_params_size)
-    scratch = table(state.attack_scratch, state.scratch_rows, state.scratch_columns)
+    agents, arms, sent = state.agents, state.arms, state.sent
+    params = state.attack_params
+    scratch = state.attack_scratch
     told, versions = (
-        cube(state.told_statistics, rows, arms, state.row_size),
-        word_table(state.told_versions, rows, arms),
+        state.told_statistics,
+        state.told_versions,
     )
-    starts, senders = integers(state.inbox_starts, agents + 1), integers(state.inbox_senders, state.inbox_capacity)
-    times, inbox_rows = integers(state.inbox_times, state.inbox_capacity), words(state.inbox_rows, state.inbox_capacity)
-    report, rng = table(state.lie_statistics, arms, state.row_size), words(state.rng, 1)
+    starts, senders = state.inbox_starts, state.inbox_senders
+    times, inbox_rows = state.inbox_times, unsigned(state.inbox_rows)
+    report, rng = state.lie_statistics, state.rng
     rng[0] = key = fold(state.attack_key, sent)
     start_round_at(world, params, scratch, rng)
     for receiver in range(agents):

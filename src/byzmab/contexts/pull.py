@@ -7,32 +7,31 @@ from typing import Any
 from numba import types
 
 from byzmab.contexts.see import see_all
-from byzmab.contexts.tell import own_pulls, own_statistics
 from byzmab.core.compiler import compiled_as, compiled_noinline, specialize
 from byzmab.core.contexts.statistics import observe
 from byzmab.core.contexts.trial import judge
 from byzmab.core.draws import fold
 from byzmab.core.mistakes import check_functions
 from byzmab.engine.pull import draw_last, draw_one_of, draw_reward, kinds_of
-from byzmab.engine.state import BAD_REWARD, StateType, floats, integers, table, word_table, words
+from byzmab.engine.state import BAD_REWARD, State, StateType
 from byzmab.rewards.base import Pull, Rewards
 
 
-def pull_all_at(state: Any) -> None:
+def pull_all_at(state: State) -> None:
     """Let every agent pull the arm it chose at its context, and reward it."""
-    agents, arms, run, ridge = state.agents, state.arms, state.run, floats(state.ridge, 1)[0]
-    own, pulls, versions = own_statistics(state), own_pulls(state), word_table(state.versions, agents, arms)
-    contexts, means = table(state.contexts, agents, state.context), table(state.context_means, agents, arms)
-    totals, trials = table(state.context_totals, agents, state.context), table(state.trial, agents, 1 + arms)
-    keys, kinds = words(state.reward_keys, agents * arms), integers(state.reward_kinds, agents)
-    starts, ends = integers(state.reward_starts, agents), integers(state.reward_ends, agents)
-    params = floats(state.reward_params, state.reward_params_size)
-    choices, regret = integers(state.choices, agents), floats(state.regret_totals, agents)
-    rng = words(state.rng, 1)
+    agents, arms, run, ridge = state.agents, state.arms, state.run, state.ridge
+    own, pulls, versions = state.statistics, state.pulls, state.versions
+    contexts, means = state.contexts, state.context_means
+    totals, trials = state.context_totals, state.trial
+    keys, kinds = state.reward_keys, state.reward_kinds
+    starts, ends = state.reward_starts, state.reward_ends
+    params = state.reward_params
+    choices, regret = state.choices, state.losses
+    rng = state.rng
     for agent in range(agents):
         arm = choices[agent]
         number, mean = int(pulls[agent, arm]), means[agent, arm]
-        rng[0] = fold(keys[agent * arms + arm], number)
+        rng[0] = fold(keys[agent, arm], number)
         drawn = Pull(run, agent, arm, number, mean, mean)
         value = draw_reward(kinds[agent], drawn, params[starts[agent] : ends[agent]], rng)
         if not 0.0 <= value <= 1.0:
@@ -68,16 +67,16 @@ def _pulling(functions: tuple[Any, ...]) -> Any:
 
 
 @compiled_as(types.void(StateType, types.FunctionType(types.void(StateType))))
-def first_pulls_at(state: Any, pull: Any) -> None:
+def first_pulls_at(state: State, pull: Any) -> None:
     """Time 0: let every agent pull every arm once, each at a context of its own. These pulls are outside the regret."""
     agents, arms = state.agents, state.arms
-    keys, policy_keys = words(state.reward_keys, agents * arms), words(state.policy_keys, agents)
-    choices, regret = integers(state.choices, agents), floats(state.regret_totals, agents)
+    keys, policy_keys = state.reward_keys, state.policy_keys
+    choices, regret = state.choices, state.losses
     for agent in range(agents):
         policy_keys[agent] = fold(state.policy_key, agent)
         reward_key = fold(state.reward_key, agent)
         for arm in range(arms):
-            keys[agent * arms + arm] = fold(reward_key, arm)
+            keys[agent, arm] = fold(reward_key, arm)
     for arm in range(arms):
         for agent in range(agents):
             choices[agent] = arm
@@ -88,18 +87,18 @@ def first_pulls_at(state: Any, pull: Any) -> None:
 
 
 @compiled_noinline
-def record_at(state: Any) -> None:
+def record_at(state: State) -> None:
     """Record regret on the grid of rounds, and pulls at the end of each third."""
     agents, arms, byzantine, time = state.agents, state.arms, state.byzantine, state.time
-    normal, pulls = agents - byzantine, own_pulls(state)
-    if time == integers(state.grid, state.grid_size)[state.recorded]:
-        totals, regret = floats(state.regret_totals, agents), table(state.regret, normal, state.grid_size)
+    normal, pulls = agents - byzantine, state.pulls
+    if time == state.grid[state.recorded]:
+        totals, regret = state.losses, state.regret
         for agent in range(normal):
             regret[agent, state.recorded] = totals[byzantine + agent]
         state.recorded += 1
-    thirds, ends = integers(state.thirds, 3 * normal * arms), integers(state.third_ends, 3)
+    thirds, ends = state.thirds, state.third_ends
     for third in range(3):
         if time == ends[third]:
             for agent in range(normal):
                 for arm in range(arms):
-                    thirds[(third * normal + agent) * arms + arm] = int(pulls[byzantine + agent, arm]) - 1
+                    thirds[third, agent, arm] = int(pulls[byzantine + agent, arm]) - 1

@@ -14,7 +14,7 @@ from byzmab.contexts.tell import keep_statistics, tell_statistics
 from byzmab.core.compiler import compiled_as
 from byzmab.engine.deliver import ENOUGH, FAULT
 from byzmab.engine.round import DRAWING_LOOP, LOOP, exchange, telling
-from byzmab.engine.state import StateType
+from byzmab.engine.state import State, StateType
 
 
 @cache
@@ -25,7 +25,7 @@ def telling_at(keeps: bool) -> Any:
 
 @compiled_as(types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP, LOOP, LOOP))
 def advance_contexts(
-    state: Any, until: int, draw: Any, tell: Any, lie: Any, believe: Any, choose: Any, pull: Any
+    state: State, until: int, draw: Any, tell: Any, lie: Any, believe: Any, choose: Any, pull: Any
 ) -> int:
     """Advance to round `until`; return ENOUGH, FAULT, or the array to grow before calling again."""
     while state.time < until:

@@ -5,14 +5,13 @@ dimension it is 1. With data it is one of the rows, each equally likely.
 """
 
 import math
-from typing import Any
 
 from byzmab.core.compiler import compiled_noinline
 from byzmab.core.contexts.linear import dot
 from byzmab.core.contexts.statistics import NEUTRAL
 from byzmab.core.draws import below, fold, normal
 from byzmab.core.report import Floats, Words
-from byzmab.engine.state import table, words
+from byzmab.engine.state import State
 
 
 @compiled_noinline
@@ -28,17 +27,17 @@ def draw_context(rng: Words, lean: Floats, out: Floats) -> None:
 
 
 @compiled_noinline
-def see_all(state: Any, number: int) -> None:
+def see_all(state: State, number: int) -> None:
     """Let every agent see its context of this number."""
     agents, arms, d = state.agents, state.arms, state.context
-    contexts, means = table(state.contexts, agents, d), table(state.context_means, agents, arms)
-    leans, parameters = table(state.leans, agents, d), table(state.parameters, arms, d)
-    pool, pool_means = table(state.pool_contexts, state.pool_size, d), table(state.pool_means, state.pool_size, arms)
-    rng = words(state.rng, 1)
+    contexts, means = state.contexts, state.context_means
+    leans, parameters = state.leans, state.parameters
+    pool, pool_means = state.pool_contexts, state.pool_means
+    rng = state.rng
     for agent in range(agents):
         rng[0] = fold(fold(state.context_key, agent), number)
-        if state.pool_size > 0:
-            row = below(rng, state.pool_size)
+        if pool.shape[0] > 0:
+            row = below(rng, pool.shape[0])
             for a in range(d):
                 contexts[agent, a] = pool[row, a]
             for arm in range(arms):

@@ -1,22 +1,14 @@
 """Tell: what normal agents report, and what receivers keep of it: the rules of engine/tell.py for statistics."""
 
-from typing import Any
-
-from byzmab.core.compiler import compiled, compiled_borrowing_noinline, compiled_noinline
+from byzmab.core.compiler import compiled_borrowing_noinline, compiled_noinline
 from byzmab.core.report import Floats, Words
 from byzmab.core.tell import NO_GROWTH, is_due
-from byzmab.engine.state import cube, first_row, floats, integers, table, word_table
+from byzmab.engine.state import State, first_row
 from byzmab.engine.tell import PER_EDGE, count_hearers, kept_row
 
 
-@compiled
-def told_rows(state: Any) -> int:
-    """How many rows hold reports."""
-    return int(state.history * state.agents + state.lie_capacity)
-
-
 @compiled_borrowing_noinline
-def copy_if_new(state: Any, row: Floats, told: Floats, versions: Words, arm: int) -> None:
+def copy_if_new(state: State, row: Floats, told: Floats, versions: Words, arm: int) -> None:
     """Put a report on an arm in its place, as a new version where it is another one."""
     same = True
     for index in range(row.size):
@@ -28,12 +20,12 @@ def copy_if_new(state: Any, row: Floats, told: Floats, versions: Words, arm: int
 
 
 @compiled_noinline
-def keep_statistics(state: Any) -> None:
+def keep_statistics(state: State) -> None:
     """Copy this round's statistics to where they can be read while they are remembered or under way."""
-    agents, arms, numbers = state.agents, state.arms, state.row_size
-    own = cube(state.statistics, agents, arms, numbers)
-    told = cube(state.told_statistics, state.history * agents, arms, numbers)
-    versions = word_table(state.told_versions, state.history * agents, arms)
+    agents, arms = state.agents, state.arms
+    own = state.statistics
+    told = state.told_statistics
+    versions = state.told_versions
     first = first_row(state, state.time)
     for agent in range(agents):
         for arm in range(arms):
@@ -41,19 +33,19 @@ def keep_statistics(state: Any) -> None:
 
 
 @compiled_noinline
-def take_statistics(state: Any, row: int, report: Floats, hearers: int) -> None:
+def take_statistics(state: State, row: int, report: Floats, hearers: int) -> None:
     """Keep what is due of a report, and count it as told to so many.
 
     Silence on an arm: by growth the receiver goes by what it was told before, and in a whole report the arm is silent.
     """
-    rows, arms = told_rows(state), state.arms
+    arms = state.arms
     told, versions = (
-        cube(state.told_statistics, rows, arms, state.row_size),
-        word_table(state.told_versions, rows, arms),
+        state.told_statistics,
+        state.told_versions,
     )
-    growth, count = floats(state.growth, 1)[0], 0
+    growth, count = state.growth, 0
     if growth == NO_GROWTH:
-        due_times = integers(state.due_times, rows)
+        due_times = state.due_times
         if state.sent >= due_times[row]:
             due_times[row], count = state.sent + state.tell_rounds, arms
             for arm in range(arms):
@@ -67,12 +59,12 @@ def take_statistics(state: Any, row: int, report: Floats, hearers: int) -> None:
     state.arms_told += hearers * count
 
 
-def tell_statistics(state: Any) -> None:
+def tell_statistics(state: State) -> None:
     """Let normal agents tell what is due; where reports are kept."""
     agents, first = state.agents, first_row(state, state.sent)
-    sent = cube(state.told_statistics, state.history * agents, state.arms, state.row_size)
+    sent = state.told_statistics
     if state.kept == PER_EDGE:
-        starts, in_edges = integers(state.in_edge_starts, agents + 1), integers(state.in_edges, state.edge_capacity)
+        starts, in_edges = state.in_edge_starts, state.in_edges
         for receiver in range(agents):
             for edge in range(starts[receiver], starts[receiver + 1]):
                 sender = in_edges[edge]
@@ -81,18 +73,6 @@ def tell_statistics(state: Any) -> None:
         return
     if state.begun == 0:
         count_hearers(state)
-    hearers = integers(state.out_degrees, agents)
+    hearers = state.out_degrees
     for sender in range(state.byzantine, agents):
         take_statistics(state, kept_row(state, 0, sender), sent[first + sender], hearers[sender])
-
-
-@compiled
-def own_statistics(state: Any) -> Floats:
-    """Every agent's statistics now."""
-    return cube(state.statistics, state.agents, state.arms, state.row_size)
-
-
-@compiled
-def own_pulls(state: Any) -> Floats:
-    """Every agent's pulls now."""
-    return table(state.pulls, state.agents, state.arms)

@@ -49,6 +49,7 @@ FORMAT = 1  # of to_json
 OPTIONAL = ("neighbours", "tally", "context", "ridge", "shares", "vetting")  # settings that it may lack
 MOST = 1_000_000  # arms, f or neighbours
 SHARES, VETTING = "equal", True  # of an agent with contexts, as RIDGE: see core/contexts/agent.py
+ARMS_ALLOWED = "arms {!r} is not allowed; allowed: two or more different names, or their number"
 
 
 class Agent(Decider):
@@ -100,21 +101,11 @@ class Agent(Decider):
         if name := next((name for name, is_given in given.items() if is_given), None):
             raise BadInput(f"{name} is not allowed here; allowed: with `context`, the dimensions, in byzmab.Agent")
         arms = arms.tolist() if isinstance(arms, (np.generic, np.ndarray)) else arms
-        numbered = isinstance(arms, int) and not isinstance(arms, bool) and 0 <= arms <= MOST
-        names = list(range(arms)) if numbered else arms  # type: ignore[arg-type]
-        if not isinstance(names, Sequence) or isinstance(names, str) or len(names) < 2:
-            raise BadInput(f"arms {arms!r} is not allowed; allowed: two or more different names, or their number")
-        if not isinstance(kappa, (int, float)) or not 1.0 <= kappa < 2.0:
-            raise BadInput(f"kappa {kappa!r} is not allowed; allowed: a number in [1, 2)")
-        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**64:
-            raise BadInput(f"seed {seed!r} is not allowed; allowed: a whole number from 0 to 2**64 - 1")
-        if neighbours is not None and (
-            not isinstance(neighbours, int) or isinstance(neighbours, bool) or not 0 <= neighbours <= MOST
-        ):
-            raise BadInput(f"neighbours {neighbours!r} is not allowed; allowed: a whole number from 0 to {MOST}")
+        names = _names_of(arms)
+        _check_settings(kappa, seed, neighbours)
         tallies = {checked_name("arm", name): Tally() for name in names}
         if len(tallies) < len(names):
-            raise BadInput(f"arms {arms!r} is not allowed; allowed: two or more different names, or their number")
+            raise BadInput(ARMS_ALLOWED.format(arms))
         plugins = FILTERS.resolve(filter), POLICIES.resolve(policy)
         self._given_tally, forgetting = tally, parse_tally(tally)
         forgetting.check_window(len(tallies))
@@ -183,7 +174,7 @@ class Agent(Decider):
 
     def select_many(self, count: Any) -> list[Arm]:
         """Choose so many arms, as so many calls of `select` before the next reward do."""
-        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= MOST:
+        if not _is_whole(count, MOST):
             raise BadInput(f"count {count!r} is not allowed; allowed: a whole number from 0 to {MOST}")
         return [self.select() for _ in range(count)]
 
@@ -282,10 +273,8 @@ class Agent(Decider):
             raise BadInput(f"best does not go with tally {self._given_tally!r}: nothing is sure of arms that change")
         wanted, own = checked_confidence(confidence), self._own.copy()
         own[PENDING] = 0.0  # what is not rewarded yet makes nothing surer
-        believer()(
-            *(own, self._told, self._work, *PARAMS, self._used_rows, self._rng, False, self.f, self.kappa),
-            *(self.time, self.time, False),
-        )
+        setting = False, self.f, self.kappa, self.time, self.time
+        believer()(own, self._told, self._work, self._used_rows, PARAMS, self._rng, setting, False)
         return best_arm(self._arms, self.report(), Belief(*own[ESTIMATES:]), wanted)
 
     def explain(self, x: Any = None) -> dict[Name, dict[Arm, Fate]]:
@@ -433,3 +422,26 @@ class Agent(Decider):
 
     def _no_arm(self, arm: Arm) -> BadInput:
         return BadInput(f"arm {arm!r} does not exist; allowed: {', '.join(map(repr, self._tallies))}")
+
+
+def _is_whole(value: Any, most: int) -> bool:
+    """Whether a value is a whole number from 0 to `most`."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+
+
+def _names_of(arms: Any) -> Sequence[Any]:
+    """The names of arms as given, or 0..M−1 for a number M; BadInput if they are not two or more."""
+    names = list(range(arms)) if _is_whole(arms, MOST) else arms
+    if not isinstance(names, Sequence) or isinstance(names, str) or len(names) < 2:
+        raise BadInput(ARMS_ALLOWED.format(arms))
+    return names
+
+
+def _check_settings(kappa: Any, seed: Any, neighbours: Any) -> None:
+    """Raise BadInput where one of these settings of an agent is not allowed."""
+    if not isinstance(kappa, (int, float)) or not 1.0 <= kappa < 2.0:
+        raise BadInput(f"kappa {kappa!r} is not allowed; allowed: a number in [1, 2)")
+    if not _is_whole(seed, 2**64 - 1):
+        raise BadInput(f"seed {seed!r} is not allowed; allowed: a whole number from 0 to 2**64 - 1")
+    if neighbours is not None and not _is_whole(neighbours, MOST):
+        raise BadInput(f"neighbours {neighbours!r} is not allowed; allowed: a whole number from 0 to {MOST}")

@@ -3,6 +3,8 @@
 `believe` below is the paper's filter; `specialize` puts the chosen filter's own function in its place.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from byzmab.core.compiler import compiled
@@ -12,30 +14,52 @@ from byzmab.core.report import LEAST_PULLS, Belief, Floats, Heard, Words
 ALL_ARMS = np.uint64(2**64 - 1)  # all bits of a word: bit k % 64 stands for arm k
 
 
+class Own(NamedTuple):
+    """The agent's own tallies."""
+
+    pulls: Floats  # arms: n_i
+    means: Floats  # arms: x̄_i
+
+
+class Inbox(NamedTuple):
+    """The reports that the agent hears, as rows of a table of reports."""
+
+    pulls: Floats  # rows × arms: n_j as told
+    means: Floats  # rows × arms: x̄_j as told
+    rows: Words  # the agent hears rows[first:end]
+    first: np.uint64
+    end: np.uint64
+
+
+class Reading(NamedTuple):
+    """Settings by which the filter reads the reports."""
+
+    consistency: bool  # whether the filter has step A
+    f: int
+    kappa: float
+    time: int
+    expected: int  # the number of neighbours that should tell something
+
+
 @compiled
 def take_consistent(
-    told_pulls: Floats,  # rows × arms
-    told_means: Floats,
-    rows: Words,  # the inbox is rows[first:end]
-    first: np.uint64,
-    end: np.uint64,
+    inbox: Inbox,
     arm: int,
     own: float,  # n_i
-    consistency: bool,
-    kappa: float,
+    reading: Reading,
     work: tuple[Floats, Floats],
 ) -> tuple[np.uint64, int]:
     """Copy the reports that pass step A into `work`; return how many, and how many tell anything at all."""
     pulls, means = work
     # step A, κ n_j ≥ n_i, or without it just n_j > 0: a report of zero pulls is silence
-    factor, least = (kappa, own) if consistency else (1.0, LEAST_PULLS)
+    factor, least = (reading.kappa, own) if reading.consistency else (1.0, LEAST_PULLS)
     count, telling = np.uint64(0), 0
-    for entry in range(first, end):
-        row = rows[entry]
-        pulls[count] = told_pulls[row, arm]
-        means[count] = told_means[row, arm]
-        count += np.uint64(factor * told_pulls[row, arm] >= least)
-        telling += told_pulls[row, arm] > 0.0
+    for entry in range(inbox.first, inbox.end):
+        row = inbox.rows[entry]
+        pulls[count] = inbox.pulls[row, arm]
+        means[count] = inbox.means[row, arm]
+        count += np.uint64(factor * inbox.pulls[row, arm] >= least)
+        telling += inbox.pulls[row, arm] > 0.0
     return count, telling
 
 
@@ -46,33 +70,24 @@ def is_sound(belief: Belief, arm: int) -> bool:
 
 
 def believe_agent(
-    own_pulls: Floats,  # arms: n_i
-    own_means: Floats,  # arms: x̄_i
-    told_pulls: Floats,  # rows × arms: n_j as told
-    told_means: Floats,  # rows × arms: x̄_j as told
-    rows: Words,  # the inbox is rows[first:end]
-    first: np.uint64,
-    end: np.uint64,
+    own: Own,
+    inbox: Inbox,
     dirty: np.uint64,  # bit k % 64: whether to believe anew of arm k
-    consistency: bool,  # whether the filter has step A
-    f: int,
-    kappa: float,
-    time: int,
-    expected: int,  # how many neighbours should tell something
-    params: Floats,
+    reading: Reading,
+    params: Floats,  # the filter's
     work: tuple[Floats, Floats],  # two arrays, as long as the inbox
     belief: Belief,  # filled in
 ) -> bool:
     """Believe anew of every dirty arm; return whether these beliefs are numbers with positive weights."""
     sound = True
     pulls, means = work
-    for arm in range(np.uint64(own_pulls.size)):  # unsigned, like rows: numba then leaves out the test for below 0
+    for arm in range(np.uint64(own.pulls.size)):  # unsigned, like rows: numba then leaves out the test for below 0
         if not (dirty >> (arm & np.uint64(63))) & np.uint64(1):
             continue
-        own = own_pulls[arm]
-        count, telling = take_consistent(told_pulls, told_means, rows, first, end, arm, own, consistency, kappa, work)
-        silent = max(0, expected - telling)
-        heard = Heard(pulls[:count], means[:count], own, own_means[arm], f, kappa, time, silent, params)
+        own_pulls, own_mean = own.pulls[arm], own.means[arm]
+        count, telling = take_consistent(inbox, arm, own_pulls, reading, work)
+        silent, f, kappa, time = max(0, reading.expected - telling), reading.f, reading.kappa, reading.time
+        heard = Heard(pulls[:count], means[:count], own_pulls, own_mean, f, kappa, time, silent, params)
         belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = believe(heard)
         sound &= is_sound(belief, arm)
     return sound

@@ -43,7 +43,7 @@ OPTIONS = PUBLIC if PLAIN else {**PUBLIC, "_nrt": True}  # said, or it would be 
 BORROWING = PUBLIC if PLAIN else {**PUBLIC, "_nrt": False}  # counts no references: see `compiled_borrowing`
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Numbers = tuple[tuple[str, int], ...]  # by name
+Numbers = tuple[tuple[str, int | str], ...]  # by name
 
 
 def source_digest(*paths: str) -> str:

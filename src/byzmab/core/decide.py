@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from byzmab.core.believe import ALL_ARMS, believe_agent
+from byzmab.core.believe import ALL_ARMS, Inbox, Own, Reading, believe_agent
 from byzmab.core.compiler import specialize
 from byzmab.core.draws import fold
 from byzmab.core.filters.base import Filter
@@ -27,11 +27,12 @@ UNSOUND, NO_ARM = -1, -2  # instead of a choice
 
 F1, F2, F3 = (types.Array(types.float64, dimensions, "C") for dimensions in (1, 2, 3))
 W1 = types.Array(types.uint64, 1, "C")
+PARAMS = types.UniTuple(F1, 2)
 
 
 def _signature(clock: Any) -> Any:
-    own = F2, F3, F2, F1, F1, W1, W1, types.boolean, types.int64, types.float64
-    return types.int64(*own, types.int64, clock, types.boolean)
+    setting = types.Tuple((types.boolean, types.int64, types.float64, types.int64, clock))
+    return types.int64(F2, F3, F2, W1, PARAMS, W1, setting, types.boolean)
 
 
 DECIDE, DECIDE_RECENT = map(_signature, (types.int64, types.float64))  # what is left of time is no whole number
@@ -41,33 +42,25 @@ def decide(
     own: Floats,  # rows as above × arms
     told: Floats,  # 2 × capacity × arms: pulls and means of the reports heard
     work: Floats,  # 2 × capacity
-    filter_params: Floats,
-    policy_params: Floats,
     rows: Words,  # 0, 1, … up to the number of reports
+    params: tuple[Floats, Floats],  # of the filter and of the policy
     rng: Words,  # 2: the state of the stream, and the agent's key
-    consistency: bool,
-    f: int,
-    kappa: float,
-    time: int,
-    clock: float,  # t as filter and policy see it: time, or what is left of it where tallies forget
+    setting: tuple[bool, int, float, int, float],  # consistency, f, kappa, time and clock
     pick: bool,  # whether to choose, or to believe only
 ) -> int:
-    """Fill in the agent's beliefs; return the arm it chooses, UNSOUND or NO_ARM, or 0 where it is not to pick."""
+    """Fill in the agent's beliefs; return the arm it chooses, UNSOUND or NO_ARM, or 0 where it is not to pick.
+
+    The clock is t as filter and policy see it: time, or what is left of it where tallies forget. Tuples given by Python
+    are plain: numba takes two microseconds to recognize a NamedTuple at every call, and 0.1 for a plain tuple.
+    """
+    filter_params, policy_params = params
+    consistency, f, kappa, time, clock = setting
     belief = Belief(own[ESTIMATES], own[WEIGHTS], own[DOUBTS], own[OWN_ESTIMATES], own[OWN_WEIGHTS])
     believe_agent(
-        own[PULLS],
-        own[MEANS],
-        told[0],
-        told[1],
-        rows,
-        np.uint64(0),
-        np.uint64(rows.size),
+        Own(own[PULLS], own[MEANS]),
+        Inbox(told[0], told[1], rows, np.uint64(0), np.uint64(rows.size)),
         ALL_ARMS,
-        consistency,
-        f,
-        kappa,
-        int(clock),
-        0,  # an absent neighbour proves nothing
+        Reading(consistency, f, kappa, int(clock), 0),  # nobody is expected: an absent neighbour proves nothing
         filter_params,
         (work[0], work[1]),
         belief,

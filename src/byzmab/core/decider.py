@@ -180,14 +180,10 @@ class Decider:
             own,
             told,
             self._work,
-            *self._params,
             self._used_rows,
+            self._params,
             self._rng,
-            self.filter.consistency,
-            self.f,
-            self.kappa,
-            self.time,
-            self.clock,
+            (self.filter.consistency, self.f, self.kappa, self.time, self.clock),
             pick,
         )
         if arm < 0:

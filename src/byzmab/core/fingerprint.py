@@ -86,6 +86,11 @@ class _Walk:
             self._add_new(item)
 
     def _add_new(self, item: Any) -> None:
+        if not self._add_code(item) and not self._add_data(item):
+            self._add_object(item)
+
+    def _add_code(self, item: Any) -> bool:
+        """Tell what a class, a module or something like a function is; return False for anything else."""
         if isinstance(item, type):
             self._add_class(item)
         elif isinstance(item, types.ModuleType):
@@ -103,7 +108,13 @@ class _Walk:
             self._add_all("property", (item.fget, item.fset, item.fdel))
         elif isinstance(item, (types.BuiltinFunctionType, types.MemberDescriptorType, types.GetSetDescriptorType)):
             self.tell("built in", item.__qualname__)
-        elif isinstance(item, (list, tuple)) and type(item) in (list, tuple):
+        else:
+            return False
+        return True
+
+    def _add_data(self, item: Any) -> bool:
+        """Tell what a container, an array or a member of an Enum is; return False for anything else."""
+        if isinstance(item, (list, tuple)) and type(item) in (list, tuple):
             self._add_all(type(item).__name__, item)
         elif isinstance(item, (set, frozenset)):
             self._add_unordered(type(item).__name__, item)
@@ -115,7 +126,8 @@ class _Walk:
         elif isinstance(item, Enum):
             self._add_all("member", (type(item), item.name, item.value))
         else:
-            self._add_object(item)
+            return False
+        return True
 
     def _add_all(self, kind: str, items: Iterable[Any]) -> None:
         items = list(items)

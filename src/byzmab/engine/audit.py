@@ -5,13 +5,13 @@ by themselves. An expelled liar is one of the f, and the filter goes on with f â
 holds proof of a lie. A *careful* liar tells what is nearest to its lie and passes.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from byzmab.core.audit import follows, nearest
 from byzmab.core.compiler import compiled
 from byzmab.core.liars import are_enough, f_left
 from byzmab.core.report import Floats, Integers, Report
-from byzmab.engine.state import integers, table
+from byzmab.engine.state import State
 
 
 class Past(NamedTuple):
@@ -23,18 +23,13 @@ class Past(NamedTuple):
 
 
 @compiled
-def past_of(state: Any) -> Past:
+def past_of(state: State) -> Past:
     """The past of a state; of no use where nothing is audited and nobody careful."""
-    rows = state.byzantine * state.agents
-    return Past(
-        table(state.past_pulls, rows, state.arms),
-        table(state.past_totals, rows, state.arms),
-        integers(state.expelled, rows),
-    )
+    return Past(state.past_pulls, state.past_totals, state.expelled)
 
 
 @compiled
-def edge_of(state: Any, sender: int, receiver: int) -> int:
+def edge_of(state: State, sender: int, receiver: int) -> int:
     """The row of a liar and a receiver; the same for all receivers where they are told the same."""
     return int(sender * state.agents + (0 if state.common_lies == 1 else receiver))
 
@@ -66,7 +61,7 @@ def audit(past: Past, edge: int, pulls: Floats, means: Floats, expected: bool) -
 
 
 @compiled
-def expelled_by(state: Any, receiver: int) -> int:
+def expelled_by(state: State, receiver: int) -> int:
     """Return how many of its neighbours an agent has expelled."""
     if state.audits == 0:
         return 0
@@ -76,8 +71,8 @@ def expelled_by(state: Any, receiver: int) -> int:
             count += expelled[edge_of(state, sender, receiver)]
         return count
     # a common lie is expelled for all receivers at once: count the senders that this receiver hears
-    starts = integers(state.inbox_starts, state.agents + 1)
-    senders = integers(state.inbox_senders, state.inbox_capacity)
+    starts = state.inbox_starts
+    senders = state.inbox_senders
     for entry in range(starts[receiver], starts[receiver + 1]):
         if senders[entry] >= state.byzantine:
             break  # senders ascend
@@ -86,12 +81,12 @@ def expelled_by(state: Any, receiver: int) -> int:
 
 
 @compiled
-def believes_anyone(state: Any, agent: int, expelled: int) -> bool:
+def believes_anyone(state: State, agent: int, expelled: int) -> bool:
     """Return whether an agent uses reports at all: with f = auto it needs enough neighbours."""
-    return state.ignores_few == 0 or are_enough(state.f, integers(state.may_hear, state.agents)[agent], expelled)
+    return state.ignores_few == 0 or are_enough(state.f, state.may_hear[agent], expelled)
 
 
 @compiled
-def f_of_agent(state: Any, agent: int, expelled: int) -> int:
+def f_of_agent(state: State, agent: int, expelled: int) -> int:
     """Return the fault budget that an agent has left."""
-    return f_left(state.f, integers(state.may_hear, state.agents)[agent], expelled)
+    return f_left(state.f, state.may_hear[agent], expelled)

@@ -10,11 +10,12 @@ from byzmab.engine.choose import check_choices
 from byzmab.engine.deliver import ENOUGH, FAULT
 from byzmab.engine.pull import record
 from byzmab.engine.round import ADVANCE, exchange
+from byzmab.engine.state import State
 
 
 @compiled_as(ADVANCE)
 def advance_baseline(
-    state: Any, until: int, draw: Any, tell: Any, lie: Any, decide: Any, update: Any, pull: Any, move: Any
+    state: State, until: int, draw: Any, tell: Any, lie: Any, decide: Any, update: Any, pull: Any, move: Any
 ) -> int:
     """Advance to round `until`; return ENOUGH, FAULT, or the array to grow before calling again."""
     while state.time < until:

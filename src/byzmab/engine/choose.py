@@ -12,20 +12,20 @@ from byzmab.core.policies.base import Policy
 from byzmab.core.policies.ucb import ucb as choose  # `specialize` puts the policy's own in its place
 from byzmab.core.report import Belief
 from byzmab.engine.recent import clock_of, recent_clock_of
-from byzmab.engine.state import BAD_CHOICE, BAD_DECISION, StateType, floats, integers, table, words
+from byzmab.engine.state import BAD_CHOICE, BAD_DECISION, State, StateType
 
 
-def choose_all(state: Any) -> None:
+def choose_all(state: State) -> None:
     """Let every agent choose the arm it pulls next."""
     agents, arms, time = state.agents, state.arms, state.time
-    estimates = table(state.estimates, agents, arms)
-    weights = table(state.weights, agents, arms)
-    doubts = table(state.doubts, agents, arms)
-    own_estimates, own_weights = table(state.own_estimates, agents, arms), table(state.own_weights, agents, arms)
-    params = floats(state.policy_params, state.policy_params_size)
-    keys = words(state.policy_keys, agents)
-    choices = integers(state.choices, agents)
-    rng = words(state.rng, 1)
+    estimates = state.estimates
+    weights = state.weights
+    doubts = state.doubts
+    own_estimates, own_weights = state.own_estimates, state.own_weights
+    params = state.policy_params
+    keys = state.policy_keys
+    choices = state.choices
+    rng = state.rng
     clock = clock_of(state)
     for agent in range(agents):
         rng[0] = fold(keys[agent], time)
@@ -37,9 +37,9 @@ def choose_all(state: Any) -> None:
 
 
 @compiled
-def check_choices(state: Any) -> None:
+def check_choices(state: State) -> None:
     """Find the fault where a baseline, which chooses for everyone by itself, chose an arm that does not exist."""
-    choices = integers(state.choices, state.agents)
+    choices = state.choices
     for agent in range(state.agents):
         if not 0 <= choices[agent] < state.arms:
             state.fault = BAD_DECISION

@@ -1,13 +1,12 @@
 """Deliver: who is heard in this round, which reports are remembered, and in which rows they stand."""
 
-from typing import Any
-
 import numpy as np
 
 from byzmab.core.compiler import compiled_noinline
 from byzmab.core.draws import fold, keep_some
-from byzmab.engine.state import first_row, integers, table, words
+from byzmab.engine.state import State, first_row
 from byzmab.engine.tell import PER_EDGE, PER_SENDER, first_lie_row, kept_row
+from byzmab.engine.typed import unsigned
 
 # What a round comes to: ENOUGH, or the array that must grow before it can go on; with FAULT it cannot, and
 # `state.fault` says why.
@@ -15,14 +14,14 @@ ENOUGH, EDGES, INBOXES, LIES, FAULT = range(5)
 
 
 @compiled_noinline
-def pick_subsets(state: Any) -> None:
+def pick_subsets(state: State) -> None:
     """Let every agent hear `subset` of its neighbours, drawn anew in every round."""
     agents = state.agents
-    starts = integers(state.graph_starts, agents + 1)
-    graph = integers(state.graph, state.edge_capacity)
-    in_edge_starts = integers(state.in_edge_starts, agents + 1)
-    in_edges = integers(state.in_edges, state.edge_capacity)
-    rng = words(state.rng, 1)
+    starts = state.graph_starts
+    graph = state.graph
+    in_edge_starts = state.in_edge_starts
+    in_edges = state.in_edges
+    rng = state.rng
     key = fold(state.subset_key, state.sent)
     edges = 0
     for receiver in range(agents):
@@ -38,13 +37,13 @@ def pick_subsets(state: Any) -> None:
 
 
 @compiled_noinline
-def keep_history(state: Any) -> None:
+def keep_history(state: State) -> None:
     """Copy this round's tallies to where they can be read while they are remembered or under way."""
     agents, arms = state.agents, state.arms
     first = first_row(state, state.time)
-    pulls, means = table(state.pulls, agents, arms), table(state.means, agents, arms)
-    told_pulls = table(state.told_pulls, state.history * agents, arms)
-    told_means = table(state.told_means, state.history * agents, arms)
+    pulls, means = state.pulls, state.means
+    told_pulls = state.told_pulls
+    told_means = state.told_means
     for agent in range(agents):
         for arm in range(arms):
             told_pulls[first + agent, arm] = pulls[agent, arm]
@@ -52,14 +51,14 @@ def keep_history(state: Any) -> None:
 
 
 @compiled_noinline
-def fill_inboxes(state: Any) -> int:
+def fill_inboxes(state: State) -> int:
     """Without memory: give each report heard now a row; return ENOUGH, or the array to grow first."""
     agents, sent = state.agents, state.sent
-    entries = integers(state.in_edge_starts, agents + 1)[agents]
+    entries = state.in_edge_starts[agents]
     if entries > state.inbox_capacity:
         return INBOXES
-    senders = words(state.inbox_senders, state.inbox_capacity)  # no sign, no test for negative indices
-    rows = words(state.inbox_rows, state.inbox_capacity)
+    senders = unsigned(state.inbox_senders)  # no sign, no test for negative indices
+    rows = unsigned(state.inbox_rows)
     first_honest = np.uint64(kept_row(state, 0, 0) if state.kept == PER_SENDER else first_row(state, sent))
     next_lie, room = np.uint64(first_lie_row(state)), np.uint64(state.history * agents + state.lie_capacity)
     liars = np.uint64(0 if state.common_lies == 1 else state.byzantine)  # those with a row for each receiver
@@ -76,13 +75,13 @@ def fill_inboxes(state: Any) -> int:
 
 
 @compiled_noinline
-def fill_kept_inboxes(state: Any) -> int:
+def fill_kept_inboxes(state: State) -> int:
     """The same where what was told is kept per edge: each report has a row of its own for ever."""
-    starts = integers(state.in_edge_starts, state.agents + 1)
+    starts = state.in_edge_starts
     if starts[state.agents] > state.inbox_capacity:
         return INBOXES
-    senders = integers(state.inbox_senders, state.inbox_capacity)
-    rows = integers(state.inbox_rows, state.inbox_capacity)
+    senders = state.inbox_senders
+    rows = state.inbox_rows
     for receiver in range(state.agents):
         for entry in range(starts[receiver], starts[receiver + 1]):
             rows[entry] = kept_row(state, receiver, senders[entry])
@@ -90,15 +89,15 @@ def fill_kept_inboxes(state: Any) -> int:
 
 
 @compiled_noinline
-def remember(state: Any) -> int:
+def remember(state: State) -> int:
     """With memory: merge the reports heard now with those that are not too old, both by ascending sender.
 
     Return ENOUGH, or the array to grow first.
     """
     agents, byzantine, sent, memory = state.agents, state.byzantine, state.sent, state.memory
-    in_edge_starts = integers(state.in_edge_starts, agents + 1)
-    in_edges = integers(state.in_edges, state.edge_capacity)
-    starts = integers(state.inbox_starts, agents + 1)
+    in_edge_starts = state.in_edge_starts
+    in_edges = state.in_edges
+    starts = state.inbox_starts
     entries = starts[agents]
     if entries + in_edge_starts[agents] > state.inbox_capacity:
         return INBOXES
@@ -108,14 +107,14 @@ def remember(state: Any) -> int:
         lies += in_edges[edge] < byzantine
     if lies > state.lie_capacity and not kept:
         return LIES
-    senders = integers(state.inbox_senders, state.inbox_capacity)
-    times = integers(state.inbox_times, state.inbox_capacity)
-    rows = integers(state.inbox_rows, state.inbox_capacity)
-    old_starts = integers(state.previous_inbox_starts, agents + 1)
-    old = integers(state.previous_inbox_senders, state.inbox_capacity)
-    old_at = integers(state.previous_inbox_times, state.inbox_capacity)
-    old_rows = integers(state.previous_inbox_rows, state.inbox_capacity)
-    free_rows = integers(state.free_rows, state.lie_capacity)
+    senders = state.inbox_senders
+    times = state.inbox_times
+    rows = state.inbox_rows
+    old_starts = state.previous_inbox_starts
+    old = state.previous_inbox_senders
+    old_at = state.previous_inbox_times
+    old_rows = state.previous_inbox_rows
+    free_rows = state.free_rows
     for agent in range(agents + 1):
         old_starts[agent] = starts[agent]
     for entry in range(entries):
@@ -156,7 +155,7 @@ def remember(state: Any) -> int:
 
 
 @compiled_noinline
-def deliver(state: Any) -> int:
+def deliver(state: State) -> int:
     """Deliver this round's reports; return ENOUGH, or the array that must grow first."""
     if state.subset > 0:
         pick_subsets(state)

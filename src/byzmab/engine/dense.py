@@ -1,7 +1,5 @@
 """Believe where nearly everyone hears everyone: arm by arm, with reports ordered once for all of them."""
 
-from typing import Any
-
 import numpy as np
 
 from byzmab.core.believe import ALL_ARMS
@@ -14,81 +12,80 @@ from byzmab.core.report import LEAST_PULLS, Floats, Heard, Integers, Words
 from byzmab.core.shared_order import SharedOrder, load_arm, merge_extremes, queue_receivers
 from byzmab.core.sorting import sort_reports
 from byzmab.engine.audit import expelled_by
-from byzmab.engine.state import BAD_BELIEF, floats, integer_table, integers, table, words
+from byzmab.engine.state import BAD_BELIEF, State
 from byzmab.engine.tell import NOT_KEPT
 from byzmab.engine.tell import tell_tallies as tell  # `specialize` puts that of reports that are kept in its place
 
-FLOAT_ROWS, INTEGER_ROWS = 21, 13  # of the two tables in which a SharedOrder is kept
-SPARE = 4  # columns beyond one for each agent
-
 
 @compiled
-def kept_reports(state: Any) -> tuple[Floats, Floats]:
+def kept_reports(state: State) -> tuple[Floats, Floats]:
     """What every agent told all who hear it, agents × arms; no rows where reports are tallies."""
-    agents, rows = state.agents, state.agents + state.lie_capacity
+    agents = state.agents
     first, end = (0, 0) if state.kept == NOT_KEPT else (agents, 2 * agents)
-    pulls, means = table(state.told_pulls, rows, state.arms), table(state.told_means, rows, state.arms)
+    pulls, means = state.told_pulls, state.told_means
     return pulls[first:end], means[first:end]
 
 
 @compiled
-def shared_order_of(state: Any) -> SharedOrder:
-    """The shared order of a state, in views of its two tables."""
-    agents, normal = state.agents, state.agents - state.byzantine
+def shared_order_of(state: State) -> SharedOrder:
+    """Return the shared order of a state."""
     # f on either side when those missing are left out, and one more for attacks that stay just inside
-    kept = min(2 * (max(state.f, 1) + 1 + state.most_missing), normal)
-    reals = table(state.order_floats, FLOAT_ROWS, agents + SPARE)
-    wholes = integer_table(state.order_integers, INTEGER_ROWS, agents + SPARE)
+    kept = min(2 * (max(state.f, 1) + 1 + state.most_missing), state.honest)
     kept_pulls, kept_means = kept_reports(state)
-    told = 2 if state.kept == NOT_KEPT else 19  # tallies themselves, or what was kept of them
     return SharedOrder(
-        integer_table(state.by_pulls, state.arms, normal),
-        integers(state.missing_starts, agents + 1),
-        integers(state.missing, state.edge_capacity),
+        state.by_pulls,
+        state.missing_starts,
+        state.missing,
         kept_pulls,
         kept_means,
-        Extremes(reals[0, :kept], reals[1, :kept], wholes[0, :kept], wholes[1, :1], wholes[2, :agents]),
-        Droppable(
-            reals[11, :normal],
-            reals[12, :normal],
-            wholes[10, :normal],
-            wholes[1, 1:2],
-            wholes[11, :normal],
-            reals[13, :SPARE],
-            reals[14, :normal],
-            reals[18, :normal],
-            reals[15, : agents + 1],
-            wholes[12, :agents],
-            reals[16, :normal],
-            reals[17, :normal],
+        Extremes(
+            state.extreme_pulls[:kept],
+            state.extreme_means[:kept],
+            state.extreme_senders[:kept],
+            state.extreme_count,
+            state.extreme_held,
         ),
-        reals[2, :agents],
-        reals[3, :agents],
-        reals[told, :agents],
-        reals[told + 1, :agents],
-        reals[4, :normal],
-        reals[5, :normal],
-        reals[6, : normal + 1],
-        reals[7, : normal + 1],
-        reals[8, : normal + 1],
-        wholes[3, :normal],
-        wholes[4, :agents],
-        wholes[5, :agents],
-        wholes[6, :agents],
-        wholes[7, :agents],
-        wholes[8, : normal + 2],
-        wholes[1, 2:3],
-        reals[9, : agents - normal],
-        reals[10, : agents - normal],
-        wholes[9, :agents],
+        Droppable(
+            state.droppable_pulls,
+            state.droppable_means,
+            state.droppable_senders,
+            state.droppable_count,
+            state.droppable_ranks,
+            state.droppable_served,
+            state.sorted_means,
+            state.ranks_by_mean,
+            state.extra_means,
+            state.gap_ranks,
+            state.highest_influences,
+            state.lowest_influences,
+        ),
+        state.arm_own_pulls,
+        state.arm_own_means,
+        state.arm_told_pulls,
+        state.arm_told_means,
+        state.ranked_pulls,
+        state.ranked_means,
+        state.means_before,
+        state.pulls_from,
+        state.rewards_from,
+        state.ranked_senders,
+        state.sender_ranks,
+        state.n_consistent,
+        state.n_at_least_own,
+        state.receiver_queue,
+        state.queue_starts,
+        state.admitted,
+        state.passing_lie_pulls,
+        state.passing_lie_means,
+        state.absent,
     )
 
 
 @compiled_noinline
-def list_missing(state: Any, receiver: int, heard: Integers, count: int) -> int:
+def list_missing(state: State, receiver: int, heard: Integers, count: int) -> int:
     """List the normal agents that a receiver does not hear, itself included; return how many of its edges to keep."""
-    starts = integers(state.missing_starts, state.agents + 1)
-    missing = integers(state.missing, state.edge_capacity)
+    starts = state.missing_starts
+    missing = state.missing
     liars = 0
     while liars < count and heard[liars] < state.byzantine:
         liars += 1
@@ -122,7 +119,7 @@ def sort_by_pulls(agents: Integers, pulls: Floats, arm: int) -> None:
 
 
 @compiled_noinline
-def order_reports(state: Any) -> None:
+def order_reports(state: State) -> None:
     """Keep the normal agents of every arm by decreasing pulls.
 
     Only those who pulled an arm have moved, and all as far, so that they are in order among themselves like the
@@ -132,9 +129,9 @@ def order_reports(state: Any) -> None:
     agents, arms, normal = state.agents, state.arms, state.agents - state.byzantine
     kept = state.kept != NOT_KEPT
     rows = agents if kept else 0  # before those of the reports
-    pulls = table(state.told_pulls, rows + agents, arms)[rows:]
-    dirty, last = words(state.dirty, rows + agents), integers(state.last, agents)
-    order = integer_table(state.by_pulls, arms, normal)
+    pulls = state.told_pulls[rows:]
+    dirty, last = state.dirty, state.last
+    order = state.by_pulls
     moved, stayed = np.empty(normal, np.int64), np.empty(normal, np.int64)
     for arm in range(arms):
         risen, still = 0, 0
@@ -157,7 +154,7 @@ def order_reports(state: Any) -> None:
                 down += 1
 
 
-def tell_and_order(state: Any) -> None:
+def tell_and_order(state: State) -> None:
     """Let normal agents tell what is due, and keep them in order."""
     tell(state)
     order_reports(state)
@@ -205,28 +202,28 @@ def drops_extremes(params: Floats, time: int) -> tuple[float, bool]:
 merge, drops = merge_extremes, drops_extremes  # `specialize` puts others in their place for filters with a centre
 
 
-def believe_all_dense(state: Any) -> None:
+def believe_all_dense(state: State) -> None:
     """Let every agent believe anew of every arm on which some report changed."""
-    agents, arms, rows = state.agents, state.arms, state.agents + state.lie_capacity
-    own_pulls = table(state.pulls, agents, arms)
-    own_means = table(state.means, agents, arms)
-    told_pulls = table(state.told_pulls, rows, arms)
-    told_means = table(state.told_means, rows, arms)
-    starts = integers(state.inbox_starts, agents + 1)
-    inbox_rows = integers(state.inbox_rows, state.inbox_capacity)
-    inbox_senders = integers(state.inbox_senders, state.inbox_capacity)
-    kappas = floats(state.kappas, agents)
-    params = floats(state.filter_params, state.filter_params_size)
-    pulls = floats(state.work_pulls, state.max_inbox)
-    means = floats(state.work_means, state.max_inbox)
-    estimates = table(state.estimates, agents, arms)
-    weights = table(state.weights, agents, arms)
-    doubts = table(state.doubts, agents, arms)
+    agents, arms = state.agents, state.arms
+    own_pulls = state.pulls
+    own_means = state.means
+    told_pulls = state.told_pulls
+    told_means = state.told_means
+    starts = state.inbox_starts
+    inbox_rows = state.inbox_rows
+    inbox_senders = state.inbox_senders
+    kappas = state.kappas
+    params = state.filter_params
+    pulls = state.work_pulls
+    means = state.work_means
+    estimates = state.estimates
+    weights = state.weights
+    doubts = state.doubts
     shared = shared_order_of(state)
     consistency = state.consistency == 1
     follow = state.stable_inbox == 1 and state.depends_on != EVERY_ROUND
     rule = Rule(min(state.f + state.most_missing, agents), *drops(params, state.time))
-    dirty = union(words(state.dirty, rows)) if follow else ALL_ARMS
+    dirty = union(state.dirty) if follow else ALL_ARMS
     for arm in range(arms):
         if not (dirty >> np.uint64(arm & 63)) & np.uint64(1):
             continue

@@ -6,7 +6,6 @@ nothing is heard costs no look at any report.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,8 @@ from byzmab.core.filters.trimmed import average as believe_digest  # `specialize
 from byzmab.core.filters.trimmed import digest  # and here
 from byzmab.core.report import Floats, Heard, Words
 from byzmab.engine.audit import believes_anyone, expelled_by, f_of_agent
-from byzmab.engine.state import BAD_BELIEF, first_row, floats, integers, table, words
+from byzmab.engine.state import BAD_BELIEF, State, first_row
+from byzmab.engine.typed import unsigned
 
 
 @compiled
@@ -33,19 +33,19 @@ def gather_consistent(
     return count, limit
 
 
-def believe_all_digested(state: Any) -> None:
+def believe_all_digested(state: State) -> None:
     """Let every agent believe anew of every arm that it pulled or was told of, from its digest if that still holds."""
-    agents, arms, rows = state.agents, state.arms, state.history * state.agents + state.lie_capacity
-    own_pulls, own_means = table(state.pulls, agents, arms), table(state.means, agents, arms)
-    told_pulls, told_means = table(state.told_pulls, rows, arms), table(state.told_means, rows, arms)
-    dirty_rows, last = words(state.dirty, rows), integers(state.last, state.history * agents)
-    starts, inbox_rows = words(state.inbox_starts, agents + 1), words(state.inbox_rows, state.inbox_capacity)
-    kappas, params = floats(state.kappas, agents), floats(state.filter_params, state.filter_params_size)
-    work = floats(state.work_pulls, state.max_inbox), floats(state.work_means, state.max_inbox)
-    limits, totals = table(state.digest_limits, agents, arms), table(state.digest_totals, agents, arms)
-    sizes = integers(state.digest_sizes, agents * arms)
-    estimates, weights = table(state.estimates, agents, arms), table(state.weights, agents, arms)
-    doubts = table(state.doubts, agents, arms)
+    agents, arms = state.agents, state.arms
+    own_pulls, own_means = state.pulls, state.means
+    told_pulls, told_means = state.told_pulls, state.told_means
+    dirty_rows, last = state.dirty, state.last
+    starts, inbox_rows = unsigned(state.inbox_starts), unsigned(state.inbox_rows)
+    kappas, params = state.kappas, state.filter_params
+    work = state.work_pulls, state.work_means
+    limits, totals = state.digest_limits, state.digest_totals
+    sizes = state.digest_sizes
+    estimates, weights = state.estimates, state.weights
+    doubts = state.doubts
     now = first_row(state, state.time)
     for agent in range(np.uint64(agents)):  # unsigned: numba then leaves out the test for below 0
         expelled, kappa = expelled_by(state, agent), kappas[agent]
@@ -65,10 +65,10 @@ def believe_all_digested(state: Any) -> None:
             if told & bit or own > limits[agent, arm]:
                 count, limit = gather_consistent(own, kappa, told_pulls, told_means, inbox_rows[first:end], arm, work)
                 heard = Heard(work[0][:count], work[1][:count], own, mean, f, kappa, state.time, 0, params)
-                totals[agent, arm], sizes[agent * np.uint64(arms) + arm] = digest(heard)
+                totals[agent, arm], sizes[agent, arm] = digest(heard)
                 limits[agent, arm] = limit
             heard = Heard(work[0][:0], work[1][:0], own, mean, f, kappa, state.time, 0, params)
-            size = sizes[agent * np.uint64(arms) + arm]
+            size = sizes[agent, arm]
             estimate, weight, doubt = believe_digest(heard, totals[agent, arm], size)
             estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = estimate, weight, doubt
             if not (weight > 0.0 and estimate + doubt < np.inf):

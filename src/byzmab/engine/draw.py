@@ -10,7 +10,7 @@ from byzmab.core.draws import fold
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Integers
 from byzmab.engine.dense import list_missing
-from byzmab.engine.state import BAD_NEIGHBOUR, StateType, floats, integers, words
+from byzmab.engine.state import BAD_NEIGHBOUR, State, StateType
 from byzmab.graphs.base import Graph
 from byzmab.graphs.regular import everyone as neighbours  # `specialize` puts the graph's own in its place
 
@@ -28,14 +28,14 @@ def ascends(names: Integers, count: int, receiver: int) -> bool:
     return True
 
 
-def draw_all(state: Any) -> bool:
+def draw_all(state: State) -> bool:
     """Draw every agent's neighbours for the time of sending; return False where `graph` must grow first."""
     agents = state.agents
-    starts = integers(state.graph_starts, agents + 1)
-    graph = integers(state.graph, state.edge_capacity)
-    may_hear = integers(state.may_hear, agents)
-    params = floats(state.graph_params, state.graph_params_size)
-    rng = words(state.rng, 1)
+    starts = state.graph_starts
+    graph = state.graph
+    may_hear = state.may_hear
+    params = state.graph_params
+    rng = state.rng
     key = fold(state.graph_key, state.sent if state.time_varying == 1 else 0)
     edges, state.edges, state.most_missing = 0, 0, 0
     for receiver in range(agents):
@@ -50,7 +50,7 @@ def draw_all(state: Any) -> bool:
         state.edges += count
         may_hear[receiver] = agents - 1 if state.time_varying == 1 else count
         if state.dense == 1:
-            if integers(state.missing_starts, agents + 1)[receiver] + agents > state.edge_capacity:
+            if state.missing_starts[receiver] + agents > state.edge_capacity:
                 return False
             count = list_missing(state, receiver, graph[edges : edges + agents], count)
         edges += count

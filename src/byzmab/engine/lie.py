@@ -18,20 +18,19 @@ from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Floats, Report, Words
 from byzmab.engine.audit import Past, audit, be_careful, edge_of, past_of
 from byzmab.engine.dense import shared_order_of
-from byzmab.engine.state import StateType, first_row, floats, integers, table, words
+from byzmab.engine.state import State, StateType, first_row
 from byzmab.engine.tell import ALL_BITS, NOT_KEPT, kept_row, take
 
 start_run = Attack.start_run  # and here
 
 
 @compiled
-def world_of(state: Any) -> World:
+def world_of(state: State) -> World:
     """What the attack sees: the world at the time of sending."""
     agents, arms = state.agents, state.arms
-    rows = state.history * agents + state.lie_capacity
-    told = Report(table(state.told_pulls, rows, arms), table(state.told_means, rows, arms), ())
+    told = Report(state.told_pulls, state.told_means, ())
     first = first_row(state, state.sent)
-    true_means = floats(state.true_means, arms)
+    true_means = state.true_means
     best = 0
     for arm in range(arms):
         if true_means[arm] > true_means[best]:
@@ -40,31 +39,31 @@ def world_of(state: Any) -> World:
         state.sent,
         told.pulls[first : first + agents],
         told.means[first : first + agents],
-        integers(state.last, state.history * agents)[first : first + agents],
+        state.last[first : first + agents],
         true_means,
         best,
-        table(state.own_means, agents, arms),
-        integers(state.bests, agents),
+        state.own_means,
+        state.bests,
         state.byzantine,
         state.f,
-        integers(state.may_hear, agents),
-        floats(state.kappas, agents),
+        state.may_hear,
+        state.kappas,
         state.consistency == 1,
-        integers(state.in_edge_starts, agents + 1),
-        integers(state.in_edges, state.edge_capacity),
-        integers(state.inbox_starts, agents + 1),
-        integers(state.inbox_senders, state.inbox_capacity),
-        integers(state.inbox_rows, state.inbox_capacity),
+        state.in_edge_starts,
+        state.in_edges,
+        state.inbox_starts,
+        state.inbox_senders,
+        state.inbox_rows,
         told,
     )
 
 
-def begin_round(state: Any, world: World, params: Floats, scratch: Floats, rng: Words) -> None:
+def begin_round(state: State, world: World, params: Floats, scratch: Floats, rng: Words) -> None:
     """Let the attack draw what all lies of a round share."""
     start_round(world, params, scratch, rng)
 
 
-def begin_round_dense(state: Any, world: World, params: Floats, scratch: Floats, rng: Words) -> None:
+def begin_round_dense(state: State, world: World, params: Floats, scratch: Floats, rng: Words) -> None:
     """The same where reports are ordered once for all."""
     start_round_dense(world, shared_order_of(state), params, scratch, rng)
 
@@ -107,11 +106,11 @@ def be_silent(told_pulls: Floats, dirty: np.uint64) -> np.uint64:
 
 
 @compiled
-def is_silenced(state: Any, past: Past, edge: int, row: int, told_pulls: Floats) -> bool:
+def is_silenced(state: State, past: Past, edge: int, row: int, told_pulls: Floats) -> bool:
     """Whether a liar was expelled by a receiver, and if so let it tell nothing."""
     if state.audits == 0 or past.expelled[edge] == 0:
         return False
-    words(state.dirty, state.history * state.agents + state.lie_capacity)[row] = be_silent(told_pulls, np.uint64(0))
+    state.dirty[row] = be_silent(told_pulls, np.uint64(0))
     if state.kept == NOT_KEPT:  # it was counted among those heard
         state.messages -= 1
         state.arms_told -= state.arms
@@ -119,15 +118,15 @@ def is_silenced(state: Any, past: Past, edge: int, row: int, told_pulls: Floats)
 
 
 @compiled
-def deliver(state: Any, world: World, past: Past, sender: int, receiver: int, row: int, report: Report) -> None:
+def deliver(state: State, world: World, past: Past, sender: int, receiver: int, row: int, report: Report) -> None:
     """Tell a lie, made nearest to what passes where liars are careful, and audit it where that is asked for."""
     told_pulls, told_means, edge = world.told.pulls[row], world.told.means[row], edge_of(state, sender, receiver)
-    dirty = words(state.dirty, state.history * state.agents + state.lie_capacity)
+    dirty = state.dirty
     pulls, means, expected = report.pulls, report.means, state.expects == 1
     if state.careful == 1:
         be_careful(past, edge, report, expected)
     if state.kept != NOT_KEPT:
-        hearers = integers(state.out_degrees, state.agents)[sender] if state.common_lies == 1 else 1
+        hearers = state.out_degrees[sender] if state.common_lies == 1 else 1
         take(state, row, pulls, means, 0, state.arms, hearers)
     else:
         own_pulls, kappa = world.pulls[receiver], world.kappas[receiver]
@@ -137,15 +136,15 @@ def deliver(state: Any, world: World, past: Past, sender: int, receiver: int, ro
         dirty[row] = be_silent(told_pulls, ALL_BITS)  # with f, beliefs of all arms change
 
 
-def lie_all(state: Any) -> None:
+def lie_all(state: State) -> None:
     """Let every Byzantine agent tell each agent that hears it now what the attack wants it to hear."""
     world = world_of(state)
     agents, sent, byzantine = state.agents, state.sent, state.byzantine
-    params = floats(state.attack_params, state.attack_params_size)
-    scratch = table(state.attack_scratch, state.scratch_rows, state.scratch_columns)
-    times = integers(state.inbox_times, state.inbox_capacity)
-    report = Report(floats(state.lie_pulls, state.arms), floats(state.lie_means, state.arms), ())
-    rng = words(state.rng, 1)
+    params = state.attack_params
+    scratch = state.attack_scratch
+    times = state.inbox_times
+    report = Report(state.lie_pulls, state.lie_means, ())
+    rng = state.rng
     key = fold(state.attack_key, sent)
     if state.begun == 0:
         rng[0] = state.attack_key

@@ -19,7 +19,7 @@ from byzmab.core.draws import fold
 from byzmab.core.mistakes import check_functions
 from byzmab.drifts.base import Drift
 from byzmab.drifts.steps import move  # `specialize` puts the drift's own in its place
-from byzmab.engine.state import StateType, floats, integers, table, words
+from byzmab.engine.state import State, StateType
 
 
 @compiled
@@ -28,24 +28,24 @@ def clipped(mean: float) -> float:
     return min(mean, 1.0) if mean > 0.0 else 0.0
 
 
-def move_all(state: Any) -> None:
+def move_all(state: State) -> None:
     """Set everybody's means for the coming round."""
-    agents, arms, rows, time = state.agents, state.arms, state.schedule_rows, state.time + 1
-    rounds = integers(state.schedule_rounds, state.schedule_size)
-    while state.entry + 1 < state.schedule_size and rounds[state.entry + 1] <= time:
+    agents, arms, time = state.agents, state.arms, state.time + 1
+    rounds = state.schedule_rounds
+    while state.entry + 1 < rounds.size and rounds[state.entry + 1] <= time:
         state.entry += 1
-    given = table(state.schedule, state.schedule_size * rows, arms)
-    common = table(state.schedule_common, state.schedule_size, arms)[state.entry]
-    shifts, offsets = floats(state.shifts, arms), table(state.offsets, agents, arms)
-    rng = words(state.rng, 1)
+    given = state.schedule[state.entry]
+    common = state.schedule_common[state.entry]
+    shifts, offsets = state.shifts, state.offsets
+    rng = state.rng
     rng[0] = fold(state.drift_key, time)
-    move(common, time, floats(state.drift_params, state.drift_params_size), rng, shifts)
-    true_means, own_means = floats(state.true_means, arms), table(state.own_means, agents, arms)
-    bests = integers(state.bests, agents)
+    move(common, time, state.drift_params, rng, shifts)
+    true_means, own_means = state.true_means, state.own_means
+    bests = state.bests
     for arm in range(arms):
         true_means[arm] = clipped(common[arm] + shifts[arm])
     for agent in range(agents):
-        row, best = state.entry * rows + (agent if rows > 1 else 0), 0
+        row, best = agent if given.shape[0] > 1 else 0, 0
         for arm in range(arms):
             own_means[agent, arm] = clipped(given[row, arm] + offsets[agent, arm] + shifts[arm])
             best = arm if own_means[agent, arm] > own_means[agent, best] else best

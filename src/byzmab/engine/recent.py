@@ -5,28 +5,26 @@ beside it: discounted by γ at every pull (`forget:γ`), or of the last n pulls 
 nothing is left keeps a count of almost nothing: any width then is large, and the arm is pulled again.
 """
 
-from typing import Any
-
 import numpy as np
 
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.forgetting import FORGET, LEAST_LEFT, NEUTRAL, after_forgetting
 from byzmab.core.report import Floats
-from byzmab.engine.state import floats, integer_table, integers, table, words
+from byzmab.engine.state import State
 
 EVERY_ARM = -1  # all bits of a dirty word set
 
 
 @compiled
-def clock_of(state: Any) -> int:
+def clock_of(state: State) -> int:
     """t, as policies see it."""
     return int(state.time)
 
 
 @compiled
-def recent_clock_of(state: Any) -> float:
+def recent_clock_of(state: State) -> float:
     """What is left of t: the sum of an agent's recent counts, the same for all."""
-    return float(floats(state.forgetting, 2)[1])
+    return float(state.time_left)
 
 
 @compiled
@@ -37,14 +35,13 @@ def set_recent(pulls: Floats, means: Floats, arm: int, count: float, total: floa
 
 
 @compiled_noinline
-def discount(state: Any) -> None:
+def discount(state: State) -> None:
     """Discount everybody's counts by γ, and count the latest pulls."""
     agents, arms = state.agents, state.arms
-    pulls, means = table(state.pulls, agents, arms), table(state.means, agents, arms)
-    choices, values, dirty = integers(state.choices, agents), floats(state.values, agents), words(state.dirty, agents)
-    forgetting = floats(state.forgetting, 2)
-    factor = forgetting[0]
-    forgetting[1] = factor * forgetting[1] + 1.0
+    pulls, means = state.pulls, state.means
+    choices, values, dirty = state.choices, state.values, state.dirty
+    factor = state.forget_factor
+    state.time_left = factor * state.time_left + 1.0
     for agent in range(agents):
         chosen = choices[agent]
         for arm in range(arms):
@@ -56,13 +53,13 @@ def discount(state: Any) -> None:
 
 
 @compiled_noinline
-def slide(state: Any) -> None:
+def slide(state: State) -> None:
     """Count everybody's latest pull, and leave out the one that the window has passed."""
-    agents, arms, window = state.agents, state.arms, state.window
-    pulls, means = table(state.pulls, agents, arms), table(state.means, agents, arms)
-    totals = table(state.totals, agents, arms)
-    choices, values, dirty = integers(state.choices, agents), floats(state.values, agents), words(state.dirty, agents)
-    past_arms, past_values = integer_table(state.past_arms, agents, window), table(state.past_values, agents, window)
+    agents, window = state.agents, state.window
+    pulls, means = state.pulls, state.means
+    totals = state.totals
+    choices, values, dirty = state.choices, state.values, state.dirty
+    past_arms, past_values = state.past_arms, state.past_values
     cell, full = state.kept_pulls % window, state.kept_pulls >= window
     for agent in range(agents):
         arm = choices[agent]
@@ -77,14 +74,14 @@ def slide(state: Any) -> None:
             dirty[agent] |= np.uint64(1) << np.uint64(passed & 63)
         past_arms[agent, cell], past_values[agent, cell] = arm, values[agent]
     state.kept_pulls += 1
-    floats(state.forgetting, 2)[1] = min(state.kept_pulls, window)
+    state.time_left = min(state.kept_pulls, window)
 
 
 @compiled_noinline
-def keep_recent(state: Any) -> None:
+def keep_recent(state: State) -> None:
     """Bring everybody's recent tallies up to date after a pull, where tallies forget."""
     if state.forgets == FORGET:
         discount(state)
     else:
         slide(state)
-    state.clock = int(floats(state.forgetting, 2)[1])
+    state.clock = int(state.time_left)

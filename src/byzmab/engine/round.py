@@ -16,7 +16,7 @@ from byzmab.core.forgetting import ALL
 from byzmab.engine.deliver import EDGES, ENOUGH, FAULT, deliver, keep_history
 from byzmab.engine.dense import tell_and_order
 from byzmab.engine.pull import record
-from byzmab.engine.state import StateType
+from byzmab.engine.state import State, StateType
 from byzmab.engine.tell import tell_all, tell_tallies
 
 LOOP = types.FunctionType(types.void(StateType))
@@ -24,7 +24,7 @@ DRAWING_LOOP = types.FunctionType(types.boolean(StateType))
 
 
 @compiled_noinline
-def exchange(state: Any, draw: Any, tell: Any, lie: Any) -> int:
+def exchange(state: State, draw: Any, tell: Any, lie: Any) -> int:
     """Draw the graph, deliver, tell what is due and lie; return ENOUGH, FAULT, or the array that must grow first."""
     state.sent = state.time - state.delay
     if state.sent < 0:
@@ -55,7 +55,7 @@ ADVANCE = types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP, LO
 
 @compiled_as(ADVANCE)
 def advance(
-    state: Any, until: int, draw: Any, tell: Any, lie: Any, believe: Any, choose: Any, pull: Any, move: Any
+    state: State, until: int, draw: Any, tell: Any, lie: Any, believe: Any, choose: Any, pull: Any, move: Any
 ) -> int:
     """Advance to round `until`; return ENOUGH, FAULT, or the array to grow before calling again."""
     while state.time < until:

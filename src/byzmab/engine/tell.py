@@ -7,14 +7,13 @@ in every round (`tell every`) nothing is kept, and reports are tallies.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.report import Floats
 from byzmab.core.tell import NO_GROWTH, is_due
-from byzmab.engine.state import first_row, floats, integers, table, words
+from byzmab.engine.state import State, first_row
 
 # Where what was told is kept. All who always hear an agent were told the same, so that one row is enough for them.
 NOT_KEPT, PER_SENDER, PER_EDGE = range(3)
@@ -22,40 +21,39 @@ ALL_BITS = np.uint64(2**64 - 1)  # of a dirty word
 
 
 @compiled
-def kept_row(state: Any, receiver: int, sender: int) -> int:
+def kept_row(state: State, receiver: int, sender: int) -> int:
     """The row in which what a normal agent told a receiver is kept."""
     first = state.history * state.agents
     return int(first + sender if state.kept == PER_SENDER else first + receiver * state.agents + sender)
 
 
 @compiled
-def first_lie_row(state: Any) -> int:
+def first_lie_row(state: State) -> int:
     """The first row of lies; per edge these stand among the others."""
     return int(state.history * state.agents + (state.agents if state.kept == PER_SENDER else 0))
 
 
 @compiled
-def tallies_sent(state: Any) -> tuple[Floats, Floats]:
+def tallies_sent(state: State) -> tuple[Floats, Floats]:
     """Every agent's pulls and means at the time of sending."""
-    first, rows = first_row(state, state.sent), state.history * state.agents
-    pulls, means = table(state.told_pulls, rows, state.arms), table(state.told_means, rows, state.arms)
+    first = first_row(state, state.sent)
+    pulls, means = state.told_pulls, state.told_means
     return pulls[first : first + state.agents], means[first : first + state.agents]
 
 
 @compiled
-def take(state: Any, row: int, pulls: Floats, means: Floats, first: int, end: int, hearers: int) -> None:
+def take(state: State, row: int, pulls: Floats, means: Floats, first: int, end: int, hearers: int) -> None:
     """Keep what is due of a report, mark it dirty, and count it as told to so many; only arms first..end-1 can be due.
 
     A count that is not positive, like a mean that is no finite number, is silence: by growth the receiver goes by what
     it was told before, and in a whole report the arm is silent.
     """
-    rows = state.history * state.agents + state.lie_capacity
-    told_pulls = table(state.told_pulls, rows, state.arms)[row]
-    told_means = table(state.told_means, rows, state.arms)[row]
-    growth = floats(state.growth, 1)[0]
+    told_pulls = state.told_pulls[row]
+    told_means = state.told_means[row]
+    growth = state.growth
     bits, arms = np.uint64(0), 0
     if growth == NO_GROWTH:
-        due_times = integers(state.due_times, rows)
+        due_times = state.due_times
         if state.sent >= due_times[row]:
             due_times[row] = state.sent + state.tell_rounds
             bits, arms = ALL_BITS, pulls.size
@@ -68,37 +66,37 @@ def take(state: Any, row: int, pulls: Floats, means: Floats, first: int, end: in
                 told_pulls[arm], told_means[arm] = pulls[arm], means[arm]
                 bits |= np.uint64(1) << np.uint64(arm & 63)
                 arms += 1
-    words(state.dirty, rows)[row] = bits
+    state.dirty[row] = bits
     state.told_now += arms
     state.messages += hearers if arms > 0 else 0
     state.arms_told += hearers * arms
 
 
 @compiled_noinline
-def count_hearers(state: Any) -> None:
+def count_hearers(state: State) -> None:
     """Count by how many every agent is heard; the graph is always the same."""
     agents = state.agents
-    out_degrees = integers(state.out_degrees, agents)
-    in_edges, end = integers(state.in_edges, state.edge_capacity), integers(state.in_edge_starts, agents + 1)[agents]
+    out_degrees = state.out_degrees
+    in_edges, end = state.in_edges, state.in_edge_starts[agents]
     for edge in range(end):
         if state.dense == 0 or in_edges[edge] < state.byzantine:
             out_degrees[in_edges[edge]] += 1
     if state.dense == 1:  # of normal agents those who do not hear them are listed
-        missing = integers(state.missing, state.edge_capacity)
+        missing = state.missing
         for sender in range(state.byzantine, agents):
             out_degrees[sender] = agents
-        for item in range(integers(state.missing_starts, agents + 1)[agents]):
+        for item in range(state.missing_starts[agents]):
             out_degrees[missing[item]] -= 1
 
 
 @compiled_noinline
-def tell_everyone(state: Any) -> None:
+def tell_everyone(state: State) -> None:
     """Let every normal agent tell all who hear it, and who were told the same before, what is due of its tally."""
     agents, arms, kept = state.agents, state.arms, kept_row(state, 0, 0)
     pulls, means = tallies_sent(state)
-    told_pulls = table(state.told_pulls, kept + agents, arms)
-    dirty, last = words(state.dirty, kept + agents), integers(state.last, state.history * agents)
-    hearers, growth = integers(state.out_degrees, agents), floats(state.growth, 1)[0]
+    told_pulls = state.told_pulls
+    dirty, last = state.dirty, state.last
+    hearers, growth = state.out_degrees, state.growth
     first = first_row(state, state.sent)
     # told as soon as it is due, only the arm pulled last can have become so
     one_arm = growth != NO_GROWTH and state.stable_inbox == 1
@@ -112,10 +110,10 @@ def tell_everyone(state: Any) -> None:
 
 
 @compiled_noinline
-def tell_each(state: Any) -> None:
+def tell_each(state: State) -> None:
     """Let every normal agent tell each agent that hears it in this round what is due to that one."""
-    starts = integers(state.in_edge_starts, state.agents + 1)
-    in_edges = integers(state.in_edges, state.edge_capacity)
+    starts = state.in_edge_starts
+    in_edges = state.in_edges
     pulls, means = tallies_sent(state)
     for receiver in range(state.agents):
         for edge in range(starts[receiver], starts[receiver + 1]):
@@ -124,13 +122,13 @@ def tell_each(state: Any) -> None:
                 take(state, kept_row(state, receiver, sender), pulls[sender], means[sender], 0, state.arms, 1)
 
 
-def tell_tallies(state: Any) -> None:
+def tell_tallies(state: State) -> None:
     """Count what normal agents tell where nothing is kept: in every round their tallies, which need no telling."""
     state.messages += state.edges
     state.arms_told += state.edges * state.arms
 
 
-def tell_all(state: Any) -> None:
+def tell_all(state: State) -> None:
     """Let normal agents tell what is due; where reports are kept."""
     state.told_now = 0
     if state.kept == PER_EDGE:

@@ -9,15 +9,16 @@ from byzmab.core.compiler import compiled_as
 from byzmab.core.report import Floats
 from byzmab.engine.deliver import ENOUGH
 from byzmab.engine.round import DRAWING_LOOP, LOOP, advance
-from byzmab.engine.state import StateType, table
+from byzmab.engine.state import State, StateType
 from byzmab.theory.bounds import record_width
 
 F1, F2 = (types.Array(types.float64, dimensions, "C") for dimensions in (1, 2))
+KEPT = types.Tuple((F1, F2, F1))
 
 
-@compiled_as(types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP, LOOP, LOOP, LOOP, F1, F2, F1))
+@compiled_as(types.int64(StateType, types.int64, DRAWING_LOOP, LOOP, LOOP, LOOP, LOOP, LOOP, LOOP, KEPT))
 def advance_recording(
-    state: Any,
+    state: State,
     until: int,
     draw: Any,
     tell: Any,
@@ -26,15 +27,14 @@ def advance_recording(
     choose: Any,
     pull: Any,
     move: Any,
-    gaps: Floats,  # these three as in a WidthRecord of all agents
-    largest: Floats,
-    tightest: Floats,
+    kept: tuple[Floats, Floats, Floats],  # gaps, largest and tightest of the WidthRecord of all agents
 ) -> int:
     """Advance to round `until`, recording g; return as `advance` does."""
+    gaps, largest, tightest = kept
     agents, arms = state.agents, state.arms
     g = np.empty((agents, arms))
     while state.time < until:
-        pulls = table(state.pulls, agents, arms)
+        pulls = state.pulls
         for agent in range(agents):
             for arm in range(arms):
                 g[agent, arm] = pulls[agent, arm]
@@ -42,7 +42,7 @@ def advance_recording(
         if shortage != ENOUGH:
             return shortage
         # weights are of the round's beginning, pulls already of its end
-        weights = table(state.weights, agents, arms)
+        weights = state.weights
         for agent in range(agents):
             for arm in range(arms):
                 g[agent, arm] /= weights[agent, arm]

@@ -104,9 +104,8 @@ Confidence = Annotated[float, Parameter(gt=0, lt=1, description="the chance, abo
 EventIdInPath = Annotated[str, Parameter(pattern=EVENT_ID, description="the event that `select` named")]
 
 
-def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
-    """The application of a running node; plugins may add to it, such as a page."""
-    host = node.host
+def _decision_routes(node: NodeRuntime) -> list[Any]:
+    """Return the routes by which an application asks for arms and tells rewards."""
 
     @post("/v1/select", status_code=200, responses=_responses(*POSTED))
     async def select(data: SelectRequest | None = None) -> Decision:
@@ -127,6 +126,13 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
     async def rewards(data: RewardsRequest) -> RewardsAnswer:
         """Count many rewards; each is answered with the status it would have got alone."""
         return await node.rewards(data.rewards)
+
+    return [select, selects, reward, rewards]
+
+
+def _arm_routes(node: NodeRuntime) -> list[Any]:
+    """Return the routes to the arms in use and to what the agent knows of them."""
+    host = node.host
 
     @get("/v1/arms", responses=_responses(*ALWAYS))
     async def get_arms() -> ArmsAnswer:
@@ -153,6 +159,13 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
         if host.config.context is None:
             await asyncio.to_thread(believer)  # compiles, where the node decides by another filter
         return views.best(host, confidence)
+
+    return [get_arms, put_arms, reset, best]
+
+
+def _network_routes(node: NodeRuntime) -> list[Any]:
+    """Return the routes to the neighbours and to the state of the node."""
+    host = node.host
 
     @get("/v1/peers", responses=_responses(*ALWAYS))
     async def peers() -> PeersAnswer:
@@ -188,6 +201,13 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
         """Server-sent events: `state` after every report, `evidence` when a neighbour is caught."""
         return Stream(node.streams.open(), media_type=EVENTS, headers={"cache-control": "no-cache"})
 
+    return [peers, state, reload, pardon, handover, stream]
+
+
+def _health_routes(node: NodeRuntime) -> list[Any]:
+    """Return the routes for supervisors."""
+    host = node.host
+
     @get("/healthz", responses=_responses(421, 429))
     async def healthz() -> Health:
         """Whether the process answers."""
@@ -205,23 +225,12 @@ def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
         """Counters and latencies for Prometheus."""
         return node.metrics.text()
 
-    handlers = [
-        select,
-        selects,
-        reward,
-        rewards,
-        get_arms,
-        put_arms,
-        reset,
-        best,
-        peers,
-        state,
-        reload,
-        pardon,
-        handover,
-        stream,
-    ]
-    handlers += [healthz, readyz, metrics]
+    return [healthz, readyz, metrics]
+
+
+def make_app(node: NodeRuntime, plugins: Sequence[InitPlugin] = ()) -> Litestar:
+    """The application of a running node; plugins may add to it, such as a page."""
+    handlers = [*_decision_routes(node), *_arm_routes(node), *_network_routes(node), *_health_routes(node)]
     return Litestar(
         handlers,
         after_exception=[_log],

@@ -108,15 +108,15 @@ def measure(experiment: Experiment, progress: Callable[[int, int], None] | None 
     told, edges = 0, 0
     for run in range(experiment.runs):
         played = WidthRun(experiment, run)
-        means = played.state["true_means"]
+        means = played.state.true_means
         for column, when in enumerate(grid.tolist()):
             played.advance(when)
             plain[run, :, column] = played.widths.plain()[byzantine:]
             if progress is not None:
                 progress(run * experiment.horizon + when, experiment.runs * experiment.horizon)
-        regret[run], tight[run] = played.state["regret"], played.widths.tight()[byzantine:]
-        told += int(played.state.record["arms_told"])
-        edges += int(played.state.record["edges"])
+        regret[run], tight[run] = played.state.regret, played.widths.tight()[byzantine:]
+        told += played.state.arms_told
+        edges += played.state.edges
         ucb1[run] = [ucb1_bound(means, int(when)) for when in grid]
     degrees = experiment.parts.placed.degrees(experiment.parts.agents, byzantine)[byzantine:]
     plain[:, unproved(experiment)] = tight[:, unproved(experiment)] = np.nan

@@ -19,26 +19,26 @@ def check_at_contexts(given: Experiment) -> None:
             _check_round(first, time)
         second.advance(experiment.horizon)
         state = first.state
-        assert np.array_equal(state["parameters"], draw_parameters(experiment, 0)), "it changed the arms' parameters"
-        assert np.array_equal(state["regret"], second.state["regret"]), "two runs with the same seed differ"
+        assert np.array_equal(state.parameters, draw_parameters(experiment, 0)), "it changed the arms' parameters"
+        assert np.array_equal(state.regret, second.state.regret), "two runs with the same seed differ"
 
 
 def _check_round(run: ContextRun, time: int) -> None:
     """Advance by one round: contexts are as they were drawn, and statistics grow by those of the pulls alone."""
-    state, before = run.state, run.state["statistics"].copy()
+    state, before = run.state, run.state.statistics.copy()
     run.advance(time)
-    seen, chosen, agents = state["contexts"], state["choices"], np.arange(len(before))
+    seen, chosen, agents = state.contexts, state.choices, np.arange(len(before))
     assert np.allclose(np.linalg.norm(seen, axis=1), 1.0), "it changed contexts, which are drawn"
     d = seen.shape[1]
     (moments, grams), (old_moments, old_grams) = (
-        parts_of(rows.reshape(-1, rows.shape[2]), d) for rows in (state["statistics"], before)
+        parts_of(rows.reshape(-1, rows.shape[2]), d) for rows in (state.statistics, before)
     )
     added, pulled = (moments - old_moments).reshape(*before.shape[:2], d), np.zeros(before.shape[:2])
     pulled[agents, chosen] = 1.0
     values = np.einsum("ia,ia->i", added[agents, chosen], seen)  # r − z₀, as contexts are 1 long
     outer = np.einsum("ik,ia,ib->ikab", pulled, seen, seen)
     assert (
-        np.array_equal(state["statistics"][:, :, 0], state["pulls"])
+        np.array_equal(state.statistics[:, :, 0], state.pulls)
         and np.allclose((grams - old_grams).reshape(outer.shape), outer)
         and np.allclose(added, np.einsum("ik,i,ia->ika", pulled, values, seen))
         and (np.abs(values) <= LARGEST_REWARD + 1e-9).all()
@@ -49,10 +49,10 @@ def check_tells_statistics(experiment: Experiment) -> None:
     """What an attack tells of an arm is heard: what is no Gram matrix, or not finite, would be silence by mistake."""
     run, attack = ContextRun(experiment, 0), experiment.parts.attack
     run.advance(experiment.horizon)
-    state, (agents, arms, numbers) = run.state, run.state["statistics"].shape
-    ridge, byzantine, d = float(state["ridge"][0]), int(state.record["byzantine"]), state["contexts"].shape[1]
+    state, (agents, arms, numbers) = run.state, run.state.statistics.shape
+    ridge, byzantine, d = state.ridge, state.byzantine, state.contexts.shape[1]
     names = ("statistics", "contexts", "context_means", "context_totals", "parameters", "constant")
-    world = ContextWorld._make((experiment.horizon, *(state[name] for name in names), byzantine, ridge))
+    world = ContextWorld._make((experiment.horizon, *(getattr(state, name) for name in names), byzantine, ridge))
     own = np.array(attack.params, np.float64), np.zeros(attack.scratch_shape_at(arms, d)), np.ones(1, np.uint64)
     type(attack).start_round_at(world, *own)
     for sender in range(byzantine):

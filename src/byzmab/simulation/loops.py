@@ -1,8 +1,8 @@
 """Which compiled loops play an experiment: one for each of its parts, and the one over rounds that calls them."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from byzmab.baselines.base import compiled_loop
+from byzmab.baselines.base import compiled_loops
 from byzmab.engine.believe import believing
 from byzmab.engine.choose import choosing
 from byzmab.engine.draw import drawing
@@ -13,21 +13,51 @@ from byzmab.engine.round import advance, telling
 from byzmab.simulation.density import is_digested
 from byzmab.simulation.experiment import Experiment
 
-PULL = 5  # which of the loops is that of rewards
+
+class Loops(NamedTuple):
+    """The loops of a round, as `advance` takes them."""
+
+    draw: Any
+    tell: Any
+    lie: Any
+    believe: Any
+    choose: Any
+    pull: Any
+    move: Any
 
 
-def loops_of(experiment: Experiment, dense: bool) -> tuple[Any, ...]:
-    """The compiled loops of an experiment: graph, telling, attack, filter and policy or baseline, rewards, drift."""
+class AlgorithmLoops(NamedTuple):
+    """The loops of a round of an algorithm of others, as `advance_baseline` takes them."""
+
+    draw: Any
+    tell: Any
+    lie: Any
+    decide: Any
+    update: Any
+    pull: Any
+    move: Any
+
+
+class ContextLoops(NamedTuple):
+    """The loops of a round with contexts, as `advance_contexts` takes them."""
+
+    draw: Any
+    tell: Any
+    lie: Any
+    believe: Any
+    choose: Any
+    pull: Any
+
+
+def loops_of(experiment: Experiment, dense: bool) -> Loops | AlgorithmLoops:
+    """The compiled loops of an experiment."""
     parts, baseline = experiment.parts, experiment.parts.baseline
-    if baseline is None:
-        own = (
-            believing(parts.filter, dense, not dense and is_digested(experiment)),
-            choosing(parts.policy, parts.forgets),
-        )
-    else:
-        own = tuple(compiled_loop(name, getattr(baseline, name)) for name in ("decide", "update"))
-    told = telling(parts.tell.keeps, dense), lying(parts.attack, dense)
-    return drawing(parts.placed), *told, *own, pulling(parts.rewards, parts.forgets), moving(parts.drift)
+    draw, tell, lie = drawing(parts.placed), telling(parts.tell.keeps, dense), lying(parts.attack, dense)
+    pull, move = pulling(parts.rewards, parts.forgets), moving(parts.drift)
+    if baseline is not None:
+        return AlgorithmLoops(draw, tell, lie, *compiled_loops(baseline), pull, move)
+    believe = believing(parts.filter, dense, not dense and is_digested(experiment))
+    return Loops(draw, tell, lie, believe, choosing(parts.policy, parts.forgets), pull, move)
 
 
 def loop_over_rounds(of_baseline: bool) -> Any:

@@ -63,8 +63,8 @@ def play_run(experiment: Experiment, run: int, watch: Watch | None = None) -> Ou
         rounds = max(1, int(rounds * min(4.0, BLOCK_SECONDS / max(elapsed, 1e-6))))
         if watch is not None:
             watch(run, done)
-    counts = int(state.record["messages"]), int(state.record["arms_told"])
-    return Outcome(run, state["regret"], state["thirds"], *counts, state["true_means"])
+    counts = int(state.messages), int(state.arms_told)
+    return Outcome(run, state.regret, state.thirds, *counts, state.true_means)
 
 
 def play_runs(experiment: Experiment, first: int, end: int, watch: Watch | None = None) -> Result:

@@ -1,6 +1,7 @@
 """The settings of an experiment, what they mean, and how they are written as text. Light to import."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from byzmab.core.errors import BadInput
@@ -52,27 +53,35 @@ ALLOWED_TEXTS = {
 
 def from_text(name: str, text: str) -> Any:
     """A setting's text, as a flag or a link holds it, as an experiment file would hold it."""
-    if name in ("arms", "kappa") and not text.startswith("random") and not NAMES_A_FILE.search(text):
-        numbers = [_number(name, part) for part in text.split(",")]
-        return numbers if len(numbers) > 1 else numbers[0]
-    if name == "spread":
-        return _number(name, text)
-    if name == "rewards":
-        names = _plugins(text)
-        return names if len(names) > 1 else text
-    if name == "byzantine" and "," in text:
+    return READERS[name](name, text) if name in READERS else text
+
+
+def _numbers(name: str, text: str) -> Any:
+    """A number or a list of several; the text itself where it names a file or a distribution."""
+    if text.startswith("random") or NAMES_A_FILE.search(text):
+        return text
+    numbers = [_number(name, part) for part in text.split(",")]
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
+def _rewards(name: str, text: str) -> Any:
+    names = _plugins(text)
+    return names if len(names) > 1 else text
+
+
+def _byzantine(name: str, text: str) -> Any:
+    """The number of Byzantine agents, or a list of agents."""
+    if "," in text:
         return [int(part) if part.isdecimal() else part for part in text.removesuffix(",").split(",")]
-    if name == "byzantine":
-        return _whole(name, text, "a whole number, or agents with commas behind them")
-    if name in WHOLE:
-        return _whole(name, text, "a whole number")
-    if name == "f" and text != AUTO:
-        return _whole(name, text, f"a whole number, or {AUTO}")
-    if name == "ridge":
-        return _number(name, text)
-    if name in SWITCHES:
-        return {"true": True, "false": False}.get(text, text)
-    return text
+    return _whole(name, text, "a whole number, or agents with commas behind them")
+
+
+def _f(name: str, text: str) -> Any:
+    return text if text == AUTO else _whole(name, text, f"a whole number, or {AUTO}")
+
+
+def _switch(name: str, text: str) -> Any:
+    return {"true": True, "false": False}.get(text, text)
 
 
 def _plugins(text: str) -> list[str]:
@@ -101,7 +110,7 @@ def to_text(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def _whole(name: str, text: str, allowed: str) -> int:
+def _whole(name: str, text: str, allowed: str = "a whole number") -> int:
     try:
         return int(text)
     except ValueError:
@@ -114,3 +123,16 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         allowed = ALLOWED_TEXTS.get(name, "a number")
         raise BadInput(f"{name} {text!r} is not allowed; allowed: {allowed}") from None
+
+
+READERS: dict[str, Callable[[str, str], Any]] = {  # settings that are more than text
+    "arms": _numbers,
+    "kappa": _numbers,
+    "spread": _number,
+    "ridge": _number,
+    "rewards": _rewards,
+    "byzantine": _byzantine,
+    "f": _f,
+    **dict.fromkeys(WHOLE, _whole),
+    **dict.fromkeys(SWITCHES, _switch),
+}

@@ -6,7 +6,7 @@ import numpy as np
 
 from byzmab.core import draws
 from byzmab.core.report import Floats
-from byzmab.engine.state import NetworkState
+from byzmab.engine.state import State
 from byzmab.rewards.base import prepared_for
 from byzmab.simulation.experiment import Experiment
 
@@ -52,24 +52,20 @@ def draw_own_means(experiment: Experiment, run: int) -> Floats:
     return np.asarray(own.clip(0.0, 1.0))
 
 
-def set_means(state: NetworkState, experiment: Experiment, run: int) -> None:
+def set_means(state: State, experiment: Experiment, run: int) -> None:
     """Set all arrays of a state that have to do with true means."""
     schedule, own = draw_schedule(experiment, run), draw_own_means(experiment, run)
-    state.set("true_means", schedule.common[0].copy())
-    state.set("own_means", own)
-    state.set("bests", own.argmax(axis=1))
-    state.set("losses", np.zeros(own.shape[0]))
-    state.set("schedule_rounds", schedule.rounds)
-    state.set("schedule", schedule.tables)
-    state.set("schedule_common", schedule.common)
-    state.set("offsets", draw_offsets(experiment, run))
-    state.set("shifts", np.zeros(own.shape[1]))
-    state.set("drift_params", experiment.parts.drift.params)
-    state.record["drift_key"] = draws.key_of(experiment.seed, run, draws.DRIFT)
+    state.true_means = schedule.common[0]
+    state.own_means = own
+    state.bests = own.argmax(axis=1)
+    state.schedule_rounds = np.array(schedule.rounds)
+    state.schedule, state.schedule_common = schedule.tables, schedule.common
+    state.offsets = draw_offsets(experiment, run)
+    state.drift_params = np.array(experiment.parts.drift.params)
+    state.drift_key = draws.key_of(experiment.seed, run, draws.DRIFT)
     if experiment.parts.moves:  # rewards that prepare something do not go with that
-        state.alias("prepared", "own_means")
         return
-    turns, prepared = state["numbers"] % len(experiment.parts.rewards), own.copy()
+    turns, prepared = state.numbers % len(experiment.parts.rewards), own.copy()
     for turn, item in enumerate(experiment.parts.rewards):
         prepared[turns == turn] = prepared_for(item, own[turns == turn])
-    state.set("prepared", prepared)
+    state.prepared = prepared

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from byzmab.engine.state import State
 from byzmab.engine.widths import advance_recording
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
@@ -13,13 +14,12 @@ class WidthRun(Run):
 
     def __init__(self, experiment: Experiment, run: int, dense: bool | None = None) -> None:
         super().__init__(experiment, run, dense)
-        self.widths = WidthRecord(experiment.parts.agents, self.state["true_means"])
+        self.widths = WidthRecord(experiment.parts.agents, self.state.true_means)
         self._compiled = self._advance_recording
 
-    def _advance_recording(self, record: Any, until: int, *loops: Any) -> int:
+    def _advance_recording(self, state: State, until: int, *loops: Any) -> int:
         widths = self.widths
-        kept = widths.gaps, widths.largest, widths.tightest
-        arguments: tuple[Any, ...] = (*loops, *kept)
-        outcome = advance_recording(record, until, *arguments)
-        widths.time = int(record["time"])
+        arguments: tuple[Any, ...] = (*loops, (widths.gaps, widths.largest, widths.tightest))
+        outcome = advance_recording(state, until, *arguments)
+        widths.time = state.time
         return outcome

@@ -21,8 +21,9 @@ A live agent keeps `own` and, for reports heard, `told` (rows × arms × numbers
 both, which it changes with what stands there; the arrays of `scratch_shapes(arms, d, reports)`, zeros at first; and
 calls, as `decide_at` lists them,
 
-    context_decision(filter, policy)(own, own_versions, beliefs, told, versions, rows, x, stamps, factors, terms, work,
-        trial, filter_params, policy_params, rng, ridge, shares, vetting, consistency, f, kappa, time, expected, pick)
+    context_decision(filter, policy)(own, own_versions, beliefs, inbox, x, reading, params, scratch, rng, pick)
+
+with plain tuples in the order of `Inbox`, `Reading` and `Scratch` (`believe.py`), and of the two plug-ins' parameters.
 
 New arrays need new scratch, or zeros in `stamps`. An arm without a reward is infinitely attractive, as in `decide`.
 """

@@ -24,6 +24,7 @@ from byzmab.core.contexts.linear import dot, solve
 from byzmab.core.contexts.shares import (
     EQUAL,
     PROJECTION,
+    ArmReports,
     OwnPair,
     equal_shares,
     information_shares,
@@ -149,20 +150,21 @@ def pairs_at(
     who: np.uint64,
 ) -> OwnPair:
     """Turn the reports on an arm into pairs at x, written to `scratch.work`; a solve only if something changed."""
-    told, rows, ridge, left_out, out = inbox.told, inbox.rows, reading.ridge, scratch.work[2], scratch.work
+    ridge, out = reading.ridge, scratch.work
+    at = ArmReports(own, inbox.told, inbox.rows, arm, scratch.work[2])
     if reading.shares == PROJECTION:
-        return projections(own, told, rows, arm, x, ridge, left_out, out)
+        return projections(at, x, ridge, out)
     terms, factors, d = scratch.terms[arm], scratch.factors[arm], x.size
     factor, v, centre, weights = factors[: d * d], factors[d * d : d * d + d], factors[d * d + d :], terms[WEIGHTS]
     stamp = fold(scratch.stamps[arm, COMPARED] ^ who, f)
-    cuts = write_caps_at(own, told, rows, arm, x, f, terms, left_out, v, out[0])
+    cuts = write_caps_at(at, x, f, terms, v, out[0])
     if cuts or scratch.stamps[arm, JOINED] != stamp:
-        write_centre(own, told, rows, arm, ridge, f, terms, left_out, factor, centre, v)
+        write_centre(at, ridge, f, terms, factor, centre, v)
         scratch.stamps[arm, JOINED] = ONLY_HERE if cuts else stamp
     solve(factor, x, v)
     if reading.shares == EQUAL:
-        return equal_shares(own, told, rows, arm, x, v, ridge, centre, weights, left_out, out)
-    return information_shares(own, told, rows, arm, x, v, ridge, centre, weights, left_out, out)
+        return equal_shares(at, x, v, ridge, centre, weights, out)
+    return information_shares(at, x, v, ridge, centre, weights, out)
 
 
 @compiled_borrowing

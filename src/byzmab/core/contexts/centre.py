@@ -12,9 +12,9 @@ import math
 from byzmab.core.compiler import compiled_borrowing, compiled_borrowing_noinline
 from byzmab.core.contexts.comparing import CAPS, CAPS_AT, EXPECTED, FIRST, WEIGHTS
 from byzmab.core.contexts.linear import solve
-from byzmab.core.contexts.shares import factorize_jointly
+from byzmab.core.contexts.shares import ArmReports, factorize_jointly
 from byzmab.core.contexts.statistics import gram_of, inverse_of, theta_of
-from byzmab.core.report import Floats, Words
+from byzmab.core.report import Floats
 
 STEPS = 2  # from one's own θ; one is worse without lies, five no better (docs/decisions/0018-trust-at-contexts.md)
 
@@ -43,25 +43,22 @@ def weight_of(row: Floats, theta: Floats, ridge: float, expected: float) -> floa
 
 @compiled_borrowing_noinline
 def write_centre(
-    own: Floats,
-    told: Floats,
-    rows: Words,
-    arm: int,
+    at: ArmReports,
     ridge: float,
     f: int,
     terms: Floats,  # ω is filled in: ρ, at x too, times what a report counts at the centre
-    left_out: Floats,
     factor: Floats,  # filled in: of λI + G_i + Σ ω_j G_j
     centre: Floats,  # filled in: θ₀
     right: Floats,  # d numbers, to work with
 ) -> None:
     """Find the centre of an arm; with f = 0 it is the joint estimate, and where nobody is heard one's own."""
-    for step in range(STEPS if f > 0 and rows.size > 0 else 1):
-        for entry in range(rows.size):
-            row, weight = told[rows[entry], arm], terms[CAPS, entry] * terms[CAPS_AT, entry]
-            if f > 0 and row[0] > 0.0 and left_out[entry] == 0.0:
+    for step in range(STEPS if f > 0 and at.rows.size > 0 else 1):
+        for entry in range(at.rows.size):
+            row, weight = at.told[at.rows[entry], at.arm], terms[CAPS, entry] * terms[CAPS_AT, entry]
+            if f > 0 and row[0] > 0.0 and at.left_out[entry] == 0.0:
                 first = step == 0
                 weight *= terms[FIRST, entry] if first else weight_of(row, centre, ridge, terms[EXPECTED, entry])
             terms[WEIGHTS, entry] = weight
-        factorize_jointly(own, told, rows, arm, centre.size, ridge, terms[WEIGHTS], left_out, factor, right)
+        weights, d = terms[WEIGHTS], centre.size
+        factorize_jointly(at.own, at.told, at.rows, at.arm, d, ridge, weights, at.left_out, factor, right)
         solve(factor, right, centre)

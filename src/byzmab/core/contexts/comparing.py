@@ -8,6 +8,7 @@ import math
 
 from byzmab.core.compiler import compiled_borrowing, compiled_borrowing_noinline
 from byzmab.core.contexts.linear import between, form, multiply, trace_of
+from byzmab.core.contexts.shares import ArmReports
 from byzmab.core.contexts.statistics import gram_of, inverse_of, theta_of
 from byzmab.core.report import Floats, Words
 from byzmab.core.sorting import value_at
@@ -66,14 +67,10 @@ def write_caps(information: float, count: int, f: int, terms: Floats) -> None:
 
 @compiled_borrowing_noinline
 def write_caps_at(
-    own: Floats,
-    told: Floats,
-    rows: Words,
-    arm: int,
+    at: ArmReports,
     x: Floats,
     f: int,
     terms: Floats,
-    left_out: Floats,
     u: Floats,  # d numbers, to work with
     work: Floats,  # as many as reports, to work with
 ) -> bool:
@@ -83,14 +80,15 @@ def write_caps_at(
     would still count for many at x.
     """
     d, heard = x.size, 0
-    multiply(inverse_of(own, d), x, u)
-    for entry in range(rows.size):
+    multiply(inverse_of(at.own, d), x, u)
+    for entry in range(at.rows.size):
         terms[CAPS_AT, entry] = 0.0
-        if f > 0 and told[rows[entry], arm, 0] > 0.0 and left_out[entry] == 0.0:
-            work[heard] = terms[CAPS_AT, entry] = between(u, gram_of(told[rows[entry], arm], d), u)
+        row = at.told[at.rows[entry], at.arm]
+        if f > 0 and row[0] > 0.0 and at.left_out[entry] == 0.0:
+            work[heard] = terms[CAPS_AT, entry] = between(u, gram_of(row, d), u)
             heard += 1
-    limit, cuts = most_of(between(u, gram_of(own, d), u), work[:heard], f), False
-    for entry in range(rows.size):
+    limit, cuts = most_of(between(u, gram_of(at.own, d), u), work[:heard], f), False
+    for entry in range(at.rows.size):
         others = terms[CAPS_AT, entry]
         cuts |= others > limit
         terms[CAPS_AT, entry] = limit / others if others > limit else 1.0

@@ -13,7 +13,7 @@ from numba import types
 from byzmab.core.compiler import specialize
 from byzmab.core.contexts.believe import Inbox, Reading, Scratch, believe_at
 from byzmab.core.contexts.statistics import NEUTRAL
-from byzmab.core.decide import F1, F2, F3, NO_ARM, UNSOUND, W1
+from byzmab.core.decide import F1, F2, F3, NO_ARM, PARAMS, UNSOUND, W1
 from byzmab.core.draws import fold
 from byzmab.core.filters.base import Filter
 from byzmab.core.mistakes import check_functions
@@ -26,12 +26,20 @@ ESTIMATES, WEIGHTS, DOUBTS, OWN_ESTIMATES, OWN_WEIGHTS, PENDING = range(6)
 ROWS = PENDING + 1
 
 W2 = types.Array(types.uint64, 2, "C")
+READING = types.Tuple(
+    (
+        *(types.float64, types.int64, types.boolean, types.boolean),  # ridge, shares, vetting, consistency
+        *(types.int64, types.float64, types.int64, types.int64),  # f, kappa, time, expected
+    )
+)
 DECIDE_AT = types.int64(
-    *(F2, W1, F2, F3, W2, W1, F1),  # own, beliefs, inbox, context
-    *(W2, F2, F3, F2, F1),  # scratch
-    *(F1, F1, W1),  # parameters, rng
-    *(types.float64, types.int64, types.boolean, types.boolean),  # ridge, shares, vetting, consistency
-    *(types.int64, types.float64, types.int64, types.boolean),  # f, kappa, time, pick
+    *(F2, W1, F2),  # own, own_versions, beliefs
+    types.Tuple((F3, W2, W1)),  # an Inbox
+    F1,  # x
+    READING,
+    PARAMS,
+    types.Tuple((W2, F2, F3, F2, F1)),  # a Scratch
+    *(W1, types.boolean),  # rng, pick
 )
 
 
@@ -39,32 +47,22 @@ def decide_at(
     own: Floats,  # arms × numbers: see core/contexts/statistics.py
     own_versions: Words,  # arms
     beliefs: Floats,  # ROWS × arms, as above; the last is given, the others are filled in
-    told: Floats,  # capacity × arms × numbers
-    versions: Words,  # capacity × arms
-    rows: Words,  # which rows of `told` hold reports
+    inbox: tuple[Floats, Words, Words],  # an Inbox
     x: Floats,  # the context
-    stamps: Words,  # these five: a Scratch
-    factors: Floats,
-    terms: Floats,
-    work: Floats,
-    trial: Floats,
-    filter_params: Floats,
-    policy_params: Floats,
+    reading: tuple[float, int, bool, bool, int, float, int, int],  # a Reading
+    params: tuple[Floats, Floats],  # of the filter and of the policy
+    scratch: tuple[Words, Floats, Floats, Floats, Floats],  # a Scratch
     rng: Words,  # 2: the state of the stream, and the agent's key
-    ridge: float,
-    shares: int,
-    vetting: bool,
-    consistency: bool,
-    f: int,
-    kappa: float,
-    time: int,
     pick: bool,  # whether to choose, or to believe only
 ) -> int:
-    """Fill in the agent's beliefs; return the arm it chooses, UNSOUND or NO_ARM, or 0 where it is not to pick."""
+    """Fill in the agent's beliefs; return the arm it chooses, UNSOUND or NO_ARM, or 0 where it is not to pick.
+
+    Tuples are plain, as in `decide`.
+    """
+    filter_params, policy_params = params
     belief = Belief(beliefs[ESTIMATES], beliefs[WEIGHTS], beliefs[DOUBTS], beliefs[OWN_ESTIMATES], beliefs[OWN_WEIGHTS])
-    reading = Reading(ridge, shares, vetting, consistency, f, kappa, time, 0)
-    scratch = Scratch(stamps, factors, terms, work, trial)
-    believe_at(own, own_versions, Inbox(told, versions, rows), x, reading, filter_params, scratch, belief)
+    read = Reading(*reading)
+    believe_at(own, own_versions, Inbox(*inbox), x, read, filter_params, Scratch(*scratch), belief)
     for arm in range(own.shape[0]):
         pulls, pending = own[arm, 0], beliefs[PENDING, arm]
         if pulls == 0.0:
@@ -77,8 +75,8 @@ def decide_at(
             belief.own_weights[arm] *= 1.0 + pending / pulls
     if not pick:
         return 0
-    rng[0] = fold(rng[1], time)
-    arm = choose(belief, time, policy_params, rng)
+    rng[0] = fold(rng[1], read.time)
+    arm = choose(belief, read.time, policy_params, rng)
     return arm if 0 <= arm < own.shape[0] else NO_ARM
 
 

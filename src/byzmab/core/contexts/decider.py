@@ -143,17 +143,16 @@ class ContextDecider(Decider):
         """`decide_at` on some arms."""
         own, own_versions, beliefs, told, versions, scratch = known
         arm: int = self._decide(
-            *(own, own_versions, beliefs, told, versions, self._used_rows, x),
-            *scratch,
-            *self._params,
+            own,
+            own_versions,
+            beliefs,
+            (told, versions, self._used_rows),
+            x,
+            # nobody is expected: an absent neighbour proves nothing
+            (self.ridge, self._shares, self.vetting, self.filter.consistency, self.f, self.kappa, self.time, 0),
+            self._params,
+            tuple(scratch),
             self._rng,
-            self.ridge,
-            self._shares,
-            self.vetting,
-            self.filter.consistency,
-            self.f,
-            self.kappa,
-            self.time,
             pick,
         )
         if arm < 0:

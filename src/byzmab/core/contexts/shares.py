@@ -21,6 +21,16 @@ NOTHING = 1e-9  # pulls: a report that is worth no more at x is silent there, an
 PULLS_GRID, MEANS_GRID = 2.0**20, 2.0**44  # of a projection: numbers that differ by rounding alone are the same
 
 
+class ArmReports(NamedTuple):
+    """An agent's own statistics of one arm, and the reports on that arm."""
+
+    own: Floats  # numbers: see core/contexts/statistics.py
+    told: Floats  # rows × arms × numbers
+    rows: Words  # the rows of the reports
+    arm: int
+    left_out: Floats  # reports: above 0 for those that vetting leaves out
+
+
 class OwnPair(NamedTuple):
     """One's own pair at a context, and the ridge's, which is added after the filter."""
 
@@ -102,60 +112,52 @@ def share_of(row: Floats, v: Floats, centre: Floats, weight: float) -> float:
 
 @compiled_borrowing_noinline
 def equal_shares(
-    own: Floats,
-    told: Floats,
-    rows: Words,
-    arm: int,
+    at: ArmReports,
     x: Floats,
     v: Floats,
     ridge: float,
     centre: Floats,
     weights: Floats,
-    left_out: Floats,
     out: Floats,
 ) -> OwnPair:
     """n_j = W/(q+1), y_j = z₀ + xᵀθ₀ + (q+1) g_j, for q reports; one's own likewise, and the ridge is part of it."""
     base, count = NEUTRAL + dot(x, centre), 0
-    for entry in range(rows.size):
-        row = told[rows[entry], arm]
-        if row[0] > 0.0 and left_out[entry] == 0.0:
+    for entry in range(at.rows.size):
+        row = at.told[at.rows[entry], at.arm]
+        if row[0] > 0.0 and at.left_out[entry] == 0.0:
             out[1, count] = share_of(row, v, centre, weights[entry])
             count += 1
     pulls = 1.0 / (joint_spread(x, v) * (count + 1))
     for pair in range(count):
         out[0, pair], out[1, pair] = pulls, base + (count + 1) * out[1, pair]
-    share = share_of(own, v, centre, 1.0) - ridge * dot(v, centre)
+    share = share_of(at.own, v, centre, 1.0) - ridge * dot(v, centre)
     return OwnPair(pulls, base + (count + 1) * share, 0.0, 0.0, count)
 
 
 @compiled_borrowing_noinline
 def information_shares(
-    own: Floats,
-    told: Floats,
-    rows: Words,
-    arm: int,
+    at: ArmReports,
     x: Floats,
     v: Floats,
     ridge: float,
     centre: Floats,
     weights: Floats,
-    left_out: Floats,
     out: Floats,
 ) -> OwnPair:
     """n_j = W² ω_j vᵀG_j v, y_j = z₀ + xᵀθ₀ + g_j W/n_j; the ridge is a report of G = λI and b = 0."""
     d, total, count = x.size, 1.0 / joint_spread(x, v), 0
     base = NEUTRAL + dot(x, centre)
-    for entry in range(rows.size):
-        row = told[rows[entry], arm]
-        if row[0] > 0.0 and left_out[entry] == 0.0:
+    for entry in range(at.rows.size):
+        row = at.told[at.rows[entry], at.arm]
+        if row[0] > 0.0 and at.left_out[entry] == 0.0:
             pulls = total * total * weights[entry] * between(v, gram_of(row, d), v)
             if pulls > NOTHING:
                 mean = base + share_of(row, v, centre, weights[entry]) * total / pulls
                 out[0, count], out[1, count] = pulls, mean
                 count += 1
-    pulls = total * total * between(v, gram_of(own, d), v)
+    pulls = total * total * between(v, gram_of(at.own, d), v)
     prior, pull = total * total * ridge * dot(v, v), total * ridge * dot(v, centre)
-    mean = base + share_of(own, v, centre, 1.0) * total / pulls if pulls > NOTHING else base
+    mean = base + share_of(at.own, v, centre, 1.0) * total / pulls if pulls > NOTHING else base
     return OwnPair(max(pulls, NOTHING), mean, prior, prior * base - pull, count)
 
 
@@ -171,16 +173,14 @@ def project(row: Floats, x: Floats, prior: float) -> tuple[float, float]:
 
 
 @compiled_borrowing_noinline
-def projections(
-    own: Floats, told: Floats, rows: Words, arm: int, x: Floats, ridge: float, left_out: Floats, out: Floats
-) -> OwnPair:
+def projections(at: ArmReports, x: Floats, ridge: float, out: Floats) -> OwnPair:
     """What every report by itself knows of x; the prior is worth λ/‖x‖² pulls of mean z₀."""
     prior, count = ridge / dot(x, x), 0
-    for entry in range(rows.size):
-        row = told[rows[entry], arm]
-        if row[0] > 0.0 and left_out[entry] == 0.0:
+    for entry in range(at.rows.size):
+        row = at.told[at.rows[entry], at.arm]
+        if row[0] > 0.0 and at.left_out[entry] == 0.0:
             pulls, mean = project(row, x, prior)
             out[0, count], out[1, count] = pulls, mean
             count += pulls > 0.0
-    pulls, mean = project(own, x, prior)
+    pulls, mean = project(at.own, x, prior)
     return OwnPair(max(pulls, NOTHING), mean, prior, prior * NEUTRAL, count)

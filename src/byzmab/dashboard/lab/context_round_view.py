@@ -54,32 +54,32 @@ class HeardAt(NamedTuple):
 def play_round_at(stage: ContextRun) -> ContextRoundView:
     """Play one round; return what it was decided on. A round ends with pulls, so statistics are taken before it."""
     state = stage.state
-    time, agents = int(state.record["time"]), int(state.record["agents"])
-    own, leads = state["statistics"].copy(), state["trial"][:, LEAD].copy()
+    time, agents = int(state.time), int(state.agents)
+    own, leads = state.statistics.copy(), state.trial[:, LEAD].copy()
     stage.advance(time + 1)
-    told = state["told_statistics"].copy()
-    if state.record["history"] == 1:
+    told = state.told_statistics.copy()
+    if state.history == 1:
         told[:agents] = own
-    starts = state["inbox_starts"].copy()
-    rows = state["inbox_rows"][: starts[agents]]
-    remembers = state.record["memory"] > 0
+    starts = state.inbox_starts.copy()
+    rows = state.inbox_rows[: starts[agents]]
+    remembers = state.memory > 0
     return ContextRoundView(
         time,
         own,
-        state["contexts"].copy(),
+        state.contexts.copy(),
         starts,
-        state["inbox_senders"][: rows.size].copy(),
-        state["inbox_times"][: rows.size].copy() if remembers else np.full(rows.size, state.record["sent"]),
+        state.inbox_senders[: rows.size].copy(),
+        state.inbox_times[: rows.size].copy() if remembers else np.full(rows.size, state.sent),
         told[rows],
-        state["terms"].copy(),
-        state["factors"].copy(),
+        state.terms.copy(),
+        state.factors.copy(),
         leads,
-        Belief(*(state[name].copy() for name in Belief._fields)),
-        state["choices"].copy(),
-        state["kappas"],
-        state["context_means"].copy(),
-        state["policy_keys"],
-        np.diff(starts) * int(state.record["expects"]),
+        Belief(*(getattr(state, name).copy() for name in Belief._fields)),
+        state.choices.copy(),
+        state.kappas,
+        state.context_means.copy(),
+        state.policy_keys,
+        np.diff(starts) * int(state.expects),
         fault_budgets(state),
     )
 

@@ -101,8 +101,7 @@ class Playing:
 
     def _shares(self, runs: "Sequence[Run]", done: int) -> list[float]:
         """The normal agents' share of pulls by arm so far, over all runs; the first pull of each arm is outside."""
-        counts = "ever_pulls" if self.experiment.parts.contexts is None else "pulls"  # at contexts nothing is forgotten
-        pulls = [run.state[counts][self.experiment.parts.byzantine :].mean(axis=0) - 1.0 for run in runs]
+        pulls = [run.state.ever_pulls[self.experiment.parts.byzantine :].mean(axis=0) - 1.0 for run in runs]
         return (np.mean(pulls, axis=0) / done).tolist()  # type: ignore[no-any-return]
 
 
@@ -125,12 +124,12 @@ def announce(experiment: Experiment) -> dict[str, Any]:
 
 def _regret(runs: "Sequence[Run]", when: int | slice) -> Floats:
     """The normal agents' average regret on the grid, by run."""
-    return np.array([run.state["regret"][:, when].mean(axis=0) for run in runs])
+    return np.array([run.state.regret[:, when].mean(axis=0) for run in runs])
 
 
 def _mean(runs: "Sequence[Run]", name: str) -> float:
     """A count of the network's state, averaged over runs."""
-    return float(np.mean([run.state.record[name] for run in runs]))
+    return float(np.mean([getattr(run.state, name) for run in runs]))
 
 
 def _spread(runs: "Sequence[Run]", new: slice) -> dict[str, list[float] | None]:

@@ -12,7 +12,7 @@ from byzmab.core.filters.fates import Fate
 from byzmab.core.policies.base import Policy
 from byzmab.core.report import Belief, Floats, Heard, Integers, Words
 from byzmab.engine.audit import believes_anyone, expelled_by, f_of_agent
-from byzmab.engine.state import NetworkState
+from byzmab.engine.state import State
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
 
@@ -49,56 +49,53 @@ def play_round(stage: Run) -> RoundView:
     before the round; lies and beliefs, which are made in it, after.
     """
     state = stage.state
-    time, agents = int(state.record["time"]), int(state.record["agents"])
-    pulls, means = state["pulls"].copy(), state["means"].copy()
-    clock = float(state["forgetting"][1]) if state.record["forgets"] else time
+    time, agents = int(state.time), int(state.agents)
+    pulls, means = state.pulls.copy(), state.means.copy()
+    clock = state.time_left if state.forgets else time
     stage.advance(time + 1)
-    told_pulls, told_means = state["told_pulls"].copy(), state["told_means"].copy()
-    if state.record["history"] == 1:
+    told_pulls, told_means = state.told_pulls.copy(), state.told_means.copy()
+    if state.history == 1:
         told_pulls[:agents], told_means[:agents] = pulls, means
-    starts = state["inbox_starts"].copy()
-    rows = state["inbox_rows"][: starts[agents]]
-    sent = (
-        state["inbox_times"][: rows.size].copy() if state.record["memory"] else np.full(rows.size, state.record["sent"])
-    )
+    starts = state.inbox_starts.copy()
+    rows = state.inbox_rows[: starts[agents]]
+    sent = state.inbox_times[: rows.size].copy() if state.memory else np.full(rows.size, state.sent)
     return RoundView(
         time,
         clock,
         pulls,
         means,
         starts,
-        state["inbox_senders"][: rows.size].copy(),
+        state.inbox_senders[: rows.size].copy(),
         sent,
         told_pulls[rows],
         told_means[rows],
-        Belief(state["estimates"].copy(), state["weights"].copy(), state["doubts"].copy(), means, pulls),
-        state["choices"].copy(),
-        state["kappas"],
-        state["own_means"].copy(),
-        state["policy_keys"],
-        np.diff(starts) * int(state.record["expects"]),
-        _expelled(state, starts, state["inbox_senders"][: rows.size]),
+        Belief(state.estimates.copy(), state.weights.copy(), state.doubts.copy(), means, pulls),
+        state.choices.copy(),
+        state.kappas,
+        state.own_means.copy(),
+        state.policy_keys,
+        np.diff(starts) * int(state.expects),
+        _expelled(state, starts, state.inbox_senders[: rows.size]),
         fault_budgets(state),
     )
 
 
-def fault_budgets(state: NetworkState) -> Integers:
+def fault_budgets(state: State) -> Integers:
     """Return the fault budget that each agent had left in the round just played; NOBODY where it ignored all."""
-    record = state.record
-    expelled = [expelled_by(record, agent) for agent in range(int(record["agents"]))]
-    believes = (believes_anyone(record, agent, count) for agent, count in enumerate(expelled))
-    left = (f_of_agent(record, agent, count) for agent, count in enumerate(expelled))
+    expelled = [expelled_by(state, agent) for agent in range(state.agents)]
+    believes = (believes_anyone(state, agent, count) for agent, count in enumerate(expelled))
+    left = (f_of_agent(state, agent, count) for agent, count in enumerate(expelled))
     return np.array([f if anyone else NOBODY for anyone, f in zip(believes, left, strict=True)], np.int64)
 
 
-def _expelled(state: NetworkState, starts: Integers, senders: Integers) -> Any:
+def _expelled(state: State, starts: Integers, senders: Integers) -> Any:
     """Which reports are from somebody whom their receiver has expelled."""
-    agents, liars = (int(state.record[name]) for name in ("agents", "byzantine"))
-    receivers = np.repeat(np.arange(agents), np.diff(starts)) * (1 - int(state.record["common_lies"]))
+    agents, liars = (state.agents, state.byzantine)
+    receivers = np.repeat(np.arange(agents), np.diff(starts)) * (1 - int(state.common_lies))
     expelled = np.zeros(senders.size, bool)
-    if state.record["audits"]:
+    if state.audits:
         lies = senders < liars
-        expelled[lies] = state["expelled"][senders[lies] * agents + receivers[lies]] == 1
+        expelled[lies] = state.expelled[senders[lies] * agents + receivers[lies]] == 1
     return expelled
 
 

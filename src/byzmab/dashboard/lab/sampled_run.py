@@ -35,7 +35,7 @@ class SampledRun:
 
     def advance(self, until: int) -> None:
         """Advance to round `until`, counting fates in sampled rounds and the bound on the grid."""
-        begun = int(self.run.state.record["time"])
+        begun = self.run.state.time
         for stop in self._stops[bisect_left(self._stops, begun) : bisect_left(self._stops, until)]:
             self._play_to(stop)
             if stop in self.samples:
