@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from byzmab.core import recommended
 from byzmab.core.errors import BadInput, unknown
@@ -93,6 +94,14 @@ def _check_size(experiment: Experiment) -> None:
             f"{what} takes {need / 1e6:.0f} MB for {runs} runs "
             f"at once; allowed in the lab: what fits into {COMFORTABLE_BYTES / 1e6:.0f} MB; {ELSEWHERE}"
         )
+
+
+def fragment_of(setups: str) -> str:
+    """Return the end of the address that opens set-ups, given as `filter=mean&f=1|filter=trimmed`, or BadInput."""
+    settings = [dict(pair.partition("=")[::2] for pair in setup.split("&") if pair) for setup in setups.split("|")]
+    for texts in settings:
+        read_setup(texts)
+    return "#" + "|".join(urlencode(texts) for texts in settings)
 
 
 def texts_of(experiment: Experiment) -> dict[str, str]:
