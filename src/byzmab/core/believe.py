@@ -88,6 +88,7 @@ def believe_agent(
         count, telling = take_consistent(inbox, arm, own_pulls, reading, work)
         silent, f, kappa, time = max(0, reading.expected - telling), reading.f, reading.kappa, reading.time
         heard = Heard(pulls[:count], means[:count], own_pulls, own_mean, f, kappa, time, silent, params, None)
-        belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = believe(heard)
-        sound &= is_sound(belief.estimates[arm], belief.weights[arm], belief.doubts[arm])
+        estimate, weight, doubt = believe(heard)
+        belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = estimate, weight, doubt
+        sound &= is_sound(estimate, weight, doubt)
     return sound
