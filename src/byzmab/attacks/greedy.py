@@ -38,9 +38,9 @@ def is_struck(world: World, receiver: int, params: Floats) -> bool:
     if receiver < world.byzantine:
         return False
     if params[VICTIM] > 0.0:
-        return receiver == world.byzantine + (int(params[VICTIM]) - 1) % honest
+        return bool(receiver == world.byzantine + (int(params[VICTIM]) - 1) % honest)
     if params[ROUNDS] > 0.0:
-        return receiver == world.byzantine + (world.time // int(params[ROUNDS])) % honest
+        return bool(receiver == world.byzantine + (world.time // int(params[ROUNDS])) % honest)
     return True
 
 
@@ -193,7 +193,8 @@ def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Float
 @cache
 def _against(believe: Any, choose: Any) -> Any:
     receiver = specialize(believe_agent, believe=believe)
-    return specialize(lie.py_func, plan=specialize(plan_lies, believe_receiver=receiver, choose=choose))
+    template: Any = lie
+    return specialize(template.py_func, plan=specialize(plan_lies, believe_receiver=receiver, choose=choose))
 
 
 TRIED = (
