@@ -6,11 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from byzmab.core.errors import BadInput
+from byzmab.node.backup import is_backup, restore
 from byzmab.node.client import Client, NodeError
 from byzmab.node.config import Config
 from byzmab.node.host import Host
 from byzmab.node.identity import InUse, Key, lock_key, mark_used, was_used
-from byzmab.node.records import State, new_state
+from byzmab.node.records import new_state, read_state
 from byzmab.node.store import NodeStore, StoreTrouble, begin, epoch_at, import_state
 from byzmab.node.transport.memory import Hub, MemoryTransport
 from byzmab.node.wire import seal_handover
@@ -18,11 +19,14 @@ from byzmab.node.wire import seal_handover
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to ask a node that listens on every address
 
 
-def bring_back(config: Config, state: State) -> None:
-    """Begin a node's empty data directory with an exported state, under the key in its settings."""
+def bring_back(config: Config, file: Path) -> None:
+    """Begin a node's empty data directory with an export or a backup, under the key in its settings."""
     key = Key.load(config.key)
     with lock_key(config.key):
-        import_state(config.data, config.network, key.public, state)
+        if is_backup(file):
+            restore(config.data, config.network, key.public, file)
+        else:
+            import_state(config.data, config.network, key.public, read_state(file))
         mark_used(key.public, config.key, config.data)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import uvicorn
 
-from byzmab.core.errors import BadInput
+from byzmab.node.faults import refusal
 from byzmab.node.http_connections import BoundedProtocol, Connections
 
 GRACE = 2  # seconds that open requests, such as streams, get at the end
@@ -66,4 +66,4 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        raise BadInput(f"http {host}:{port} cannot be listened on: {error.strerror or error}") from None
+        raise refusal(f"http {host}:{port} cannot be listened on: {error.strerror or error}", error) from None

@@ -18,6 +18,7 @@ from byzmab.node import logs
 from byzmab.node.config import Config, Http, Links, is_loopback
 from byzmab.node.expiry import expiries
 from byzmab.node.fast_path import make_fast_path
+from byzmab.node.faults import Unavailable
 from byzmab.node.guard import Guard
 from byzmab.node.host import Host, ReportFor
 from byzmab.node.http_server import listen, make_server
@@ -25,6 +26,7 @@ from byzmab.node.identity import Key, lock_key, mark_used, was_used
 from byzmab.node.routes import make_app
 from byzmab.node.runtime import NodeRuntime
 from byzmab.node.store import NodeStore, StoreTrouble
+from byzmab.node.supervisor import READY, STOPPING, Supervisor
 from byzmab.node.transport.base import Certificates
 from byzmab.node.transport.zenoh import ZenohTransport
 
@@ -57,7 +59,7 @@ def run(
             try:
                 host = Host(config, key, store, transport, report_for)
             except StoreTrouble as trouble:
-                raise BadInput(f"the node cannot start: {trouble}") from None
+                raise Unavailable(f"the node cannot start: {trouble}") from None
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(_serve(host, listener, str(file) if file is not None else None, plugins))
         finally:
@@ -73,18 +75,23 @@ async def _serve(host: Host, listener: socket.socket, file: str | None, plugins:
     guard = Guard(make_app(node, plugins), make_fast_path(node), http, node.metrics.latency)  # type: ignore[arg-type]
     server = make_server(guard, http.connections, http.body_wait)
     loop = asyncio.get_running_loop()
+    supervisor = Supervisor()
 
     def stop() -> None:
+        supervisor.tell(STOPPING)
         node.streams.end()
         server.should_exit = True
 
     def reload() -> None:
-        if guard.token is not None:
-            guard.token.look_again()
+        supervisor.reloading()
         try:
+            if guard.token is not None:
+                guard.token.look_again()
             node.reload()
         except (BadInput, StoreTrouble) as error:
             log.error("neighbours not read again", extra={"reason": str(error)})
+        finally:
+            supervisor.tell(READY)
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
@@ -94,7 +101,12 @@ async def _serve(host: Host, listener: socket.socket, file: str | None, plugins:
     async with node.run():
         address = "{}:{}".format(*listener.getsockname()[:2])
         log.info("serving", extra={"http": address, "node": host.config.name, "key": host.key.public})
-        await server.serve([listener])
+        alive = asyncio.create_task(supervisor.stay_alive())
+        supervisor.tell(READY)  # who connects now is answered: the socket listens
+        try:
+            await server.serve([listener])
+        finally:
+            alive.cancel()
     log.info("stopped", extra={"epoch": host.epoch, "seq": host.seq})
 
 
