@@ -27,6 +27,7 @@ from byzmab.node.routes import make_app
 from byzmab.node.runtime import NodeRuntime
 from byzmab.node.store import NodeStore, StoreTrouble
 from byzmab.node.supervisor import READY, STOPPING, Supervisor
+from byzmab.node.tls import server_context
 from byzmab.node.transport.base import Certificates
 from byzmab.node.transport.zenoh import ZenohTransport
 
@@ -48,7 +49,7 @@ def run(
     _allow_connections()
     key = Key.load(config.key)
     lock = lock_key(config.key)
-    expiries(config.links.tls)  # BadInput where there are none
+    expiries(config)  # BadInput where there are none
     listener = listen(config.http.host, config.http.port)
     try:
         transport = ZenohTransport(config.network, key.public, config.links.listen, _certificates(config.links))
@@ -73,7 +74,8 @@ async def _serve(host: Host, listener: socket.socket, file: str | None, plugins:
     node = NodeRuntime(host, file)
     http = host.config.http
     guard = Guard(make_app(node, plugins), make_fast_path(node), http, node.metrics.latency)  # type: ignore[arg-type]
-    server = make_server(guard, http.connections, http.body_wait)
+    tls = None if http.tls is None else server_context(http.tls)
+    server = make_server(guard, http.connections, http.body_wait, tls)
     loop = asyncio.get_running_loop()
     supervisor = Supervisor()
 
@@ -118,9 +120,9 @@ def _warn_of_few_neighbours(host: Host) -> None:
 
 
 def _warn_of_open_http(http: Http) -> None:
-    """Say so where the token can be read on the way: HTTP is not encrypted here."""
-    if not is_loopback(http.host):
-        log.warning("the token is sent unencrypted; put TLS before http.host", extra={"host": http.host})
+    """Say so where the token can be read on the way: HTTP without TLS is not encrypted."""
+    if not is_loopback(http.host) and http.tls is None:
+        log.warning("the token is sent unencrypted; set http.tls, or put TLS before it", extra={"host": http.host})
 
 
 def _allow_connections() -> None:
