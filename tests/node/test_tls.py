@@ -1,54 +1,18 @@
 """HTTP that the node encrypts itself: certificates are renewed while it runs, and handshakes have bounds."""
 
 import socket
-import ssl
 from contextlib import ExitStack, suppress
 
 import pytest
 from command import byzmab
 from cryptography.hazmat.primitives import serialization
-from live import Process
+from live import HOSTS, Encrypted
 from waiting import LONG, until
 
 from byzmab import BadInput, Client, NodeError
 from byzmab.node.certificates import Authority
-from byzmab.node.config import HttpTls, write_config
+from byzmab.node.config import HttpTls
 from byzmab.node.tls import server_context
-
-HOSTS = ("localhost", "127.0.0.1")
-
-
-class Encrypted(Process):
-    """A node whose HTTP has a certificate of an authority."""
-
-    def __init__(self, number, directory, authority, **settings):
-        super().__init__(number, directory, **settings)
-        self.renew(authority)
-        tls = HttpTls(certificate="certificate.pem", private_key="certificate.key")
-        self.config.http.tls = tls  # beside the file
-        write_config(self.config, self.file)
-        self.url = f"https://127.0.0.1:{self.port}"
-        self.trust = str(self.directory / "authority.pem")
-
-    def renew(self, authority):
-        return authority.issue("agent", HOSTS, self.directory)
-
-    def ready(self):
-        try:
-            with Client(self.url, trust=self.trust, retries=0) as client:
-                return client.state().epoch > 0
-        except NodeError:
-            return False
-
-    def served(self, name=None):
-        """The serial number of the certificate that is shown to who asks for a name, or for none."""
-        context = ssl.create_default_context(cafile=self.trust)
-        context.check_hostname = name is not None
-        with (
-            socket.create_connection(("127.0.0.1", self.port), timeout=20) as plain,
-            context.wrap_socket(plain, server_hostname=name) as encrypted,
-        ):
-            return encrypted.getpeercert()["serialNumber"]
 
 
 @pytest.fixture
