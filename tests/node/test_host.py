@@ -149,11 +149,11 @@ def test_arms_come_and_go_with_what_is_known_of_them(host):
     learn(host, 20)
     pulls = host.agent.tally("a").pulls
     waiting = next(event for event, arm, *_ in (host.select() for _ in range(100)) if arm == "a")
-    host.decisions.set_arms(["b", "c", "d", "e"])
+    host.set_arms(["b", "c", "d", "e"])
     assert host.select()[1] == "e"
     assert host.decisions.retired == ["a"]
     host.reward(waiting, 1.0)
-    host.decisions.set_arms(["a", "b"])
+    host.set_arms(["a", "b"])
     assert host.agent.tally("a").pulls == pulls + 1
     assert set(host.decisions.retired) == {"c", "d", "e"}
 
@@ -163,7 +163,7 @@ def test_arms_come_and_go_with_what_is_known_of_them(host):
 )
 def test_bad_arms_change_nothing(host, arms):
     with pytest.raises(BadInput, match="arms"):
-        host.decisions.set_arms(arms)
+        host.set_arms(arms)
     assert host.agent.arms == ARMS
 
 

@@ -8,7 +8,7 @@ the rest to `listen`. The owner calls `select` and `reward` for the application,
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from byzmab.core.contexts.reports import ContextReport
@@ -19,7 +19,7 @@ from byzmab.node.composing import Header, signed_report
 from byzmab.node.config import Config, Neighbour
 from byzmab.node.courier import Courier
 from byzmab.node.decisions import Context, Decisions
-from byzmab.node.evidence import Evidence
+from byzmab.node.evidence import Contradiction, Evidence
 from byzmab.node.identity import Key, public_bytes
 from byzmab.node.membership import Membership
 from byzmab.node.neighbours import FRAMES, PROOF_AGAIN, Disclosures, Neighbourhood, NeighbourState
@@ -33,6 +33,7 @@ from byzmab.node.wire import (
     Body,
     EvidenceMessage,
     Handover,
+    ImpossibleReport,
     Mark,
     Refusal,
     Refused,
@@ -92,6 +93,7 @@ class Host:
         self.neighbourhood = Neighbourhood(config.network, config.equivocators == "expel", self.own)
         self.membership = Membership(config, key.public, self.neighbourhood, self.agent, store, clock)
         self.membership.load(state)
+        self.neighbourhood.arms = frozenset(self.decisions.agent.arms)
         self.unanswered = {item.name for item in config.neighbours if item.hears and item.tells}  # about one's own key
         with store.changing() as batch:
             batch.facts |= deadlines.facts
@@ -132,6 +134,11 @@ class Host:
         """Count a reward. Acknowledge it when `store.pending` is durable."""
         self.decisions.reward(event_id, value)
 
+    def set_arms(self, arms: Sequence[str]) -> None:
+        """Use these arms from now on. Acknowledge it when `store.pending` is durable."""
+        self.decisions.set_arms(arms)
+        self.neighbourhood.arms = frozenset(arms)
+
     def reset(self, arm: str) -> None:
         """Forget the rewards of an arm, and announce it. Acknowledge it when `store.pending` is durable.
 
@@ -166,8 +173,10 @@ class Host:
             return
         try:
             neighbour.inbox.append((frame, unseal(frame, neighbour.public, self.config.network)))
+        except ImpossibleReport as proof:
+            neighbour.inbox.append((frame, proof))
         except Refused as refused:
-            neighbour.inbox.append((b"", refused.reason))
+            neighbour.inbox.append((b"", refused))
         self.wake()
 
     def listen(self, most: int = 2**31) -> bool:
@@ -254,10 +263,12 @@ class Host:
         else:
             self.membership.pardon(who)
 
-    def _take(self, neighbour: NeighbourState, frame: bytes, body: Body | Refusal) -> Disclosures:
+    def _take(self, neighbour: NeighbourState, frame: bytes, body: Body | Refused) -> Disclosures:
         """Handle one frame of a neighbour, or raise Refused; return which frames to send to whom."""
-        if isinstance(body, Refusal):
-            raise Refused(body)
+        if isinstance(body, ImpossibleReport):
+            self._convict(neighbour, frame, body)
+        if isinstance(body, Refused):
+            raise body
         if isinstance(body, Signed):
             neighbour.seen = max(neighbour.seen, body.version)
         if neighbour.expelled:
@@ -284,6 +295,11 @@ class Host:
         if neighbour.newest is accepted and not neighbour.expelled:
             self.membership.hear(neighbour, accepted)
         return disclosures
+
+    def _convict(self, neighbour: NeighbourState, frame: bytes, proof: ImpossibleReport) -> None:
+        """Keep a report that is impossible by itself, and show it to all."""
+        found = Contradiction.of_one(proof.signed, frame)
+        self.courier.disclose(self.neighbourhood.convict(neighbour, found, self.clock.wall()))
 
     def _frame(self, header: Header, report: Report | ContextReport, marks: list[Mark]) -> bytes:
         frame = seal(self.key, signed_report(header, report, marks))

@@ -24,8 +24,10 @@ from byzmab.node.wire import (
     AnyReport,
     Body,
     EvidenceMessage,
+    ImpossibleReport,
     Mark,
     Refusal,
+    Refused,
     Request,
     sender_of,
     unseal_report,
@@ -64,7 +66,7 @@ class NeighbourState:
         self.seen: Version = NEVER  # the newest version that came, refused or not
         self.expelled = False
         self.touched = False  # since it was last stored
-        self.inbox: deque[tuple[bytes, Body | Refusal]] = deque()  # filled by the transport's thread
+        self.inbox: deque[tuple[bytes, Body | Refused]] = deque()  # filled by the transport's thread
         self.bytes = 0  # of all frames that came; written by the transport's thread alone
         self.overflow = 0  # frames that found the inbox full; written by the transport's thread alone
         self._overflow_counted = 0
@@ -127,6 +129,7 @@ class Neighbourhood:
     def __init__(self, network: str, expels: bool, own: OwnKey) -> None:
         self._network, self._expels, self._own = network, expels, own
         self.neighbours: dict[str, NeighbourState] = {}
+        self.arms: frozenset[str] = frozenset()  # those in use here: only they are audited
         self.requests = Requests()
         self.marks = Marks()
         self.found: list[Evidence] = []  # since it was last taken
@@ -175,8 +178,9 @@ class Neighbourhood:
     def hear(self, neighbour: NeighbourState, accepted: Accepted, now: float, steady: float) -> Disclosures:
         """Accept a report, or raise Refused; return which frames to send to whom."""
         signed, newest = accepted.signed, neighbour.newest
-        found = neighbour.history.audit(accepted)
-        disclosures = self._convict(neighbour, found, now) if found is not None else []
+        proven = neighbour.proof is not None  # nothing more can be found
+        found = None if proven else neighbour.history.audit(accepted, self.arms)
+        disclosures = self.convict(neighbour, found, now) if found is not None else []
         if newest is not None and signed.version <= newest.signed.version:
             neighbour.history.show(accepted)
             neighbour.refuse(Refusal.OLD)
@@ -202,10 +206,14 @@ class Neighbourhood:
             neighbour = self._by_key.get(sender_of(frame))
             if neighbour is None or neighbour.proof is not None:
                 continue
-            accepted = Accepted(unseal_report(frame, neighbour.public, self._network), frame)
-            pairs = [contradiction(other, accepted) for whose, other in shown if whose is neighbour]
-            for found in (*pairs, neighbour.history.audit(accepted)):
-                disclosures += self._convict(neighbour, found, now) if found is not None else []
+            try:
+                accepted = Accepted(unseal_report(frame, neighbour.public, self._network), frame)
+            except ImpossibleReport as proof:
+                disclosures += self.convict(neighbour, Contradiction.of_one(proof.signed, frame), now)
+                continue
+            pairs = [contradiction(other, accepted, self.arms) for whose, other in shown if whose is neighbour]
+            for found in (*pairs, neighbour.history.audit(accepted, self.arms)):
+                disclosures += self.convict(neighbour, found, now) if found is not None else []
             shown.append((neighbour, accepted))
             neighbour.history.show(accepted)
         return disclosures
@@ -266,11 +274,11 @@ class Neighbourhood:
                     del neighbour.claims[next(iter(neighbour.claims))]
         return disclosures
 
-    def _convict(self, neighbour: NeighbourState, found: Contradiction, now: float) -> Disclosures:
+    def convict(self, neighbour: NeighbourState, found: Contradiction, now: float) -> Disclosures:
         """Keep the first proof against a neighbour; return it for all neighbours, the accused included."""
         if neighbour.proof is not None or found.before.signed.version <= neighbour.pardoned:
             return []
-        piece = self._keep(neighbour, found.kind, found.before, found.after, now)
+        piece = self._keep(neighbour, found, now)
         present = self.neighbours[neighbour.settings.name]
         if present is not neighbour:  # it has another key meanwhile
             present.evidence.append(piece)
@@ -280,15 +288,15 @@ class Neighbourhood:
 
     def _suspect(self, neighbour: NeighbourState, before: Accepted, after: Accepted, now: float) -> None:
         """Count an impossible history from one epoch to the next, and keep the first few."""
-        if impossible_arm(before.signed, after.signed) is None:
+        if impossible_arm(before.signed, after.signed, self.arms) is None:
             return
         neighbour.counts[IMPOSSIBLE] += 1
         if sum(piece.kind is Lie.IMPOSSIBLE for piece in neighbour.evidence) < SUSPICIONS:
-            self._keep(neighbour, Lie.IMPOSSIBLE, before, after, now)
+            self._keep(neighbour, Contradiction(Lie.IMPOSSIBLE, before, after), now)
 
-    def _keep(self, neighbour: NeighbourState, kind: Lie, one: Accepted, other: Accepted, now: float) -> Evidence:
-        key, frames = neighbour.settings.key, (one.frame, other.frame)
-        piece = Evidence.of(kind, self._network, key, frames, other.signed.version, now)
+    def _keep(self, neighbour: NeighbourState, found: Contradiction, now: float) -> Evidence:
+        key, version = neighbour.settings.key, found.after.signed.version
+        piece = Evidence.of(found.kind, self._network, key, found.frames, version, now)
         neighbour.evidence.append(piece)
         self.found.append(piece)
         return piece
