@@ -1,5 +1,6 @@
 """Lies that can be proved, and those that cannot."""
 
+import base64
 import json
 
 import msgspec
@@ -14,6 +15,7 @@ from byzmab.core.errors import BadInput
 from byzmab.node.config import ROOM, check_arms
 from byzmab.node.evidence import Evidence, Lie, explain, impossible_arm, read_evidence
 from byzmab.node.identity import public_bytes
+from byzmab.node.store import AHEAD, epoch_at
 from byzmab.node.transport.base import MOST_BYTES
 from byzmab.node.transport.memory import Hub
 from byzmab.node.wire import MOST_REPORT, EvidenceMessage, Handover, Mark, digest_of, seal, seal_handover
@@ -470,7 +472,12 @@ def test_what_is_too_large_to_be_sent_is_counted_and_logged(tmp_path, caplog):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"means": [0.5, 0.5, 0.5, 1.5]}, {"means": [float("nan")] * 4}, {"pulls": [-1, 3, 3, 3]}, {"epoch": 4, "reset": 5}],
+    [
+        {"means": [0.5, 0.5, 0.5, 1.5]},
+        {"means": [float("nan")] * 4},
+        {"pulls": [-1, 3, 3, 3]},
+        {"epoch": 4, "reset": 5},
+    ],
 )
 def test_one_report_that_is_impossible_by_itself_is_proof(tmp_path, wrong):
     """Whoever receives it shows it to all, the accused included, and anyone can check it."""
@@ -494,3 +501,89 @@ def test_possible_numbers_prove_nothing():
     with pytest.raises(BadInput, match="bad signature"):
         lie = frame(1, 5, means=[2.0] * 4)
         explain(Evidence.of(Lie.NUMBERS, NETWORK, key_of(2).public, (lie,), (1, 5), 0.0))
+
+
+# pardons and hand-overs
+
+
+@pytest.mark.parametrize("version", [(2**63 - 1, 2**63 - 1), (epoch_at(Time().now) + AHEAD - 1, 2**63 - 1)])
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_pardon_is_no_immunity(tmp_path, version, restarts):
+    """While it is expelled the liar signs the last version that there is, or the last one that is accepted."""
+    hub, hosts = network(tmp_path, 1)
+    host, (epoch, seq) = hosts[0], version
+    say(host, 9, frame(9, 1))
+    say(host, 9, frame(9, 1, (3, 3, 3, 4)))
+    say(host, 9, frame(9, seq, epoch=epoch))
+    host.pardon("agent-9")
+    if restarts:
+        config = host.config
+        host.close()
+        host = host_of(config, 1, hub, clock=Time().clock())
+    neighbour = host.neighbourhood.neighbours["agent-9"]
+    for mean in (0.25, 0.75):
+        say(host, 9, frame(9, 2, (9, 9, 9, 9), (mean,) * 4))
+    assert neighbour.expelled or "agent-9" not in host.agent.senders, "whatever counts can be held against it"
+    assert neighbour.expelled is (epoch == 2**63 - 1)
+    host.close()
+
+
+def test_a_lie_of_an_epoch_that_is_not_accepted_changes_nothing(tmp_path):
+    """Nor what it proves, whoever shows it: a pardon would reach up to it."""
+    _, hosts = network(tmp_path, 2)
+    host, far = hosts[0], 2**63 - 1
+    lies = [frame(9, 1, epoch=far), frame(9, 1, (3, 3, 3, 4), epoch=far)]
+    for lie in (*lies, frame(9, 1, means=[2.0] * 4, epoch=far)):
+        say(host, 9, lie)
+    shown = EvidenceMessage(1, NETWORK, public_bytes(key_of(2).public), lies)
+    say(host, 2, seal(key_of(2), shown))
+    neighbour = host.neighbourhood.neighbours["agent-9"]
+    assert not neighbour.evidence and neighbour.latest == (-1, -1)
+    assert neighbour.counts["refused: epoch ahead"] == 2
+    close(hosts)
+
+
+def test_an_owner_that_was_framed_far_ahead_learns_where_to_go_on(tmp_path):
+    """A thief signs years ahead while the key is expelled; after a pardon the owner begins above that."""
+    time = Time()
+    hub = Hub()
+    owner = host_of(config_of(1, tmp_path, [neighbour_of(2)]), 1, hub, clock=time.clock())
+    other = host_of(config_of(2, tmp_path, [neighbour_of(1)]), 2, hub, clock=time.clock())
+    epoch = epoch_at(time.now) + AHEAD // 2
+    for body in (3, 4):
+        say(other, 1, frame(1, 1, (body,) * 4, epoch=epoch))
+    time.now += 2
+    say(other, 1, frame(1, 7, (5,) * 4, epoch=2 * epoch - epoch_at(time.now) - AHEAD // 4))
+    assert other.neighbourhood.neighbours["agent-1"].expelled
+    other.pardon("agent-1")
+    learn(owner, 8)
+    for _ in range(4):
+        time.now += 40
+        round_trip(hub, [owner, other])
+    assert owner.epoch > epoch
+    assert other.heard["agent-1"].sender == public_bytes(key_of(1).public)
+    assert not other.neighbourhood.neighbours["agent-1"].expelled
+    close([owner, other])
+
+
+def test_a_second_handover_is_refused_and_the_first_stays_after_a_restart(tmp_path):
+    _, hosts = network(tmp_path, 1)
+    host = hosts[0]
+
+    def announce(host, new):
+        host.membership.announce(base64.b64encode(seal_handover(key_of(1), key_of(new), NETWORK, 1)).decode())
+
+    announce(host, 8)
+    announce(host, 8)  # the same once more is no other
+    with pytest.raises(
+        BadInput, match=f"second hand-over is not allowed; allowed: the first one, to {key_of(8).public}"
+    ):
+        announce(host, 7)
+    first = dict(host.membership.handovers)
+    config = host.config
+    close(hosts)
+    again = host_of(config, 1)
+    assert again.membership.handovers == first
+    with pytest.raises(BadInput, match="second hand-over"):
+        announce(again, 7)
+    again.close()

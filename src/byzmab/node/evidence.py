@@ -156,7 +156,8 @@ def explain(evidence: Evidence) -> str:
 
 
 def _explain_proof(evidence: Evidence, frames: tuple[bytes, ...], reports: list[AnyReport]) -> str:
-    found = contradiction(*(Accepted(report, frame) for report, frame in zip(reports, frames, strict=True)))
+    one, other = (Accepted(report, frame) for report, frame in zip(reports, frames, strict=True))
+    found = contradiction(one, other)
     if found is None or found.kind is not evidence.kind:
         wanted = {
             Lie.EQUIVOCATION: "two bodies for one epoch and sequence number",
@@ -172,7 +173,7 @@ def _explain_proof(evidence: Evidence, frames: tuple[bytes, ...], reports: list[
 
 
 def _explain_suspicion(evidence: Evidence, reports: list[AnyReport]) -> str:
-    arm = impossible_arm(*reports) if reports[0].version < reports[1].version else None
+    arm = impossible_arm(reports[0], reports[1]) if reports[0].version < reports[1].version else None
     if arm is None:
         raise BadInput("evidence proves nothing: an honest agent can have told the one report after the other")
     first, second = (f"epoch {report.epoch}, number {report.seq}" for report in reports)

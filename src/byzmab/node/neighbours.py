@@ -6,11 +6,13 @@ has no copy the frame is asked for. Whoever signed what no honest agent signs is
 to all neighbours, itself included.
 """
 
+import time
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from byzmab.core.filters.fates import Fate
+from byzmab.node.budget import Budget
 from byzmab.node.config import Neighbour
 from byzmab.node.evidence import Contradiction, Evidence, Lie, contradiction, impossible_arm
 from byzmab.node.history import History, Version
@@ -63,7 +65,7 @@ class NeighbourState:
         self.counts: Counter[str] = Counter(record.counts if record else {})
         self.evidence = list(evidence)
         self.pardoned: Version = (pardon.epoch, pardon.seq) if pardon else NEVER  # up to here
-        self.seen: Version = NEVER  # the newest version that came, refused or not
+        self.seen: Accepted | None = None  # the newest report that came, also while the neighbour was expelled
         self.expelled = False
         self.touched = False  # since it was last stored
         self.inbox: deque[tuple[bytes, Body | Refused]] = deque()  # filled by the transport's thread
@@ -72,6 +74,8 @@ class NeighbourState:
         self._overflow_counted = 0
         self._spoke = -float("inf")  # when an expelled neighbour was last listened to; the transport's thread alone
         self.history = History()
+        self.budget = Budget()
+        self.served = 0  # when a frame of it was last handled, in turns of the host
         self.pauses = Pauses()
         self.claims: dict[Version, dict[str, bytes]] = {}  # version → witness → digest
 
@@ -113,14 +117,32 @@ class NeighbourState:
             (item for item in self.evidence if item.kind.proves and (item.epoch, item.seq) > self.pardoned), None
         )
 
+    def see(self, accepted: Accepted) -> None:
+        """Remember a report in due form as the newest that came, whether it counts or not."""
+        if self.seen is None or self.seen.signed.version < accepted.signed.version:
+            self.seen = accepted
+
+    @property
+    def latest(self) -> Version:
+        """The version above which a report is newer: above the last one accepted, and above all that is forgiven."""
+        return max(self.pardoned, self.newest.signed.version if self.newest is not None else NEVER)
+
     def pardon(self) -> Pardon:
-        """Forgive all lies so far."""
-        told = self.newest.signed.version if self.newest is not None else NEVER
+        """Forgive all lies so far. What is forgiven is void: reports count again from the next version on.
+
+        So a pardon is no immunity for versions still to be signed. The newest report seen is marked from now on, so
+        that its sender learns where to begin.
+        """
         lies = [(item.epoch, item.seq) for item in self.evidence]
-        self.pardoned = max(self.pardoned, self.seen, told, *lies)
+        self.pardoned = max(self.latest, *lies, NEVER)
+        if self.seen is not None and self.seen.signed.version > self.pardoned:
+            self.newest, self.pardoned, self.touched = self.seen, self.seen.signed.version, True
         self.history.clear()
         self.expelled = False
         return Pardon(self.settings.key, *self.pardoned)
+
+
+Shown = tuple[NeighbourState, Accepted]  # a report that a witness shows, and whose it is
 
 
 class Neighbourhood:
@@ -178,10 +200,10 @@ class Neighbourhood:
     def hear(self, neighbour: NeighbourState, accepted: Accepted, now: float, steady: float) -> Disclosures:
         """Accept a report, or raise Refused; return which frames to send to whom."""
         signed, newest = accepted.signed, neighbour.newest
-        proven = neighbour.proof is not None  # nothing more can be found
-        found = None if proven else neighbour.history.audit(accepted, self.arms)
+        settled = neighbour.proof is not None or signed.version <= neighbour.pardoned  # there is nothing more to find
+        found = None if settled else neighbour.history.audit(accepted, self.arms)
         disclosures = self.convict(neighbour, found, now) if found is not None else []
-        if newest is not None and signed.version <= newest.signed.version:
+        if signed.version <= neighbour.latest:
             neighbour.history.show(accepted)
             neighbour.refuse(Refusal.OLD)
             return disclosures
@@ -198,25 +220,48 @@ class Neighbourhood:
         disclosures += self._compare_claims(neighbour, accepted, steady)
         return disclosures + self._compare_marks(neighbour, signed, steady)
 
-    def consider(self, message: EvidenceMessage, now: float) -> Disclosures:
-        """Compare the frames in a message with each other and with one's own; return which frames to send to whom."""
-        shown: list[tuple[NeighbourState, Accepted]] = []
+    def consider(
+        self, witness: NeighbourState, message: EvidenceMessage, now: float, steady: float, limit: int
+    ) -> Disclosures:
+        """Compare the frames in a message with each other and with one's own; return which frames to send to whom.
+
+        Frames of epochs above `limit` are ignored. Frames that were asked for are at the expense of their signer.
+        """
+        shown: list[Shown] = []
         disclosures: Disclosures = []
         for frame in message.frames[:FRAMES]:
             neighbour = self._by_key.get(sender_of(frame))
             if neighbour is None or neighbour.proof is not None:
                 continue
-            try:
-                accepted = Accepted(unseal_report(frame, neighbour.public, self._network), frame)
-            except ImpossibleReport as proof:
-                disclosures += self.convict(neighbour, Contradiction.of_one(proof.signed, frame), now)
-                continue
+            began = time.thread_time()
+            version, more = self._examine(neighbour, frame, shown, now, limit)
+            disclosures += more
+            if self.requests.is_answer(witness.settings.name, Wanted(neighbour.public, version)):
+                spent = time.thread_time() - began
+                neighbour.budget.charge(spent, steady)
+                witness.budget.charge(-spent, steady)
+        return disclosures
+
+    def _examine(
+        self, neighbour: NeighbourState, frame: bytes, shown: list[Shown], now: float, limit: int
+    ) -> tuple[Version, Disclosures]:
+        """Judge a frame that a witness shows; return its version, and which frames to send to whom."""
+        disclosures: Disclosures = []
+        try:
+            accepted = Accepted(unseal_report(frame, neighbour.public, self._network), frame)
+        except ImpossibleReport as proof:
+            version = proof.signed.version
+            if version[0] <= limit:
+                disclosures = self.convict(neighbour, Contradiction.of_one(proof.signed, frame), now)
+            return version, disclosures
+        version = accepted.signed.version
+        if version[0] <= limit and version > neighbour.pardoned:
             pairs = [contradiction(other, accepted, self.arms) for whose, other in shown if whose is neighbour]
             for found in (*pairs, neighbour.history.audit(accepted, self.arms)):
                 disclosures += self.convict(neighbour, found, now) if found is not None else []
             shown.append((neighbour, accepted))
             neighbour.history.show(accepted)
-        return disclosures
+        return version, disclosures
 
     def answer(self, asker: NeighbourState, request: Request, steady: float) -> Disclosures:
         """The frames that a neighbour asks for; about its own key it is answered even if there are none."""

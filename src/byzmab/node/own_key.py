@@ -109,7 +109,7 @@ class OwnKey:
             if sighting.epoch <= limit:
                 self._known = max(self._known, sighting.epoch)
                 self.overtaken |= sighting.alarm is Alarm.LOST or sighting.epoch >= self.epoch
-        return sightings, found or (contradiction(*shown) if len(shown) > 1 else None)
+        return sightings, found or (contradiction(shown[0], shown[1]) if len(shown) > 1 else None)
 
     def accuse(self, found: Contradiction, now: float) -> Evidence | None:
         """Keep proof of a lie under one's own key; None if it is known already, or forgiven."""

@@ -118,6 +118,12 @@ class SignedReport(Signed, tag="word", frozen=True):
         """The report alone."""
         return Report(np.array(self.pulls, np.float64), np.array(self.means, np.float64), tuple(self.arms))
 
+    def report_on(self, arms: Sequence[str]) -> Report:
+        """The report on some of its arms, in the given order."""
+        rows = [self.places[arm] for arm in arms]
+        pulls, means = ([column[row] for row in rows] for column in (self.pulls, self.means))
+        return Report(np.array(pulls, np.float64), np.array(means, np.float64), tuple(arms))
+
 
 class SignedContextReport(Signed, tag="contexts", frozen=True):
     """A report of statistics at contexts."""
