@@ -193,10 +193,11 @@ def idle():
 
 
 def insider_frames(key, arms, context):
-    """A history that an honest agent may have, as costly as it can be: hundreds of arms, in another order each time."""
-    shuffle, told = random.Random(1), [f"other-{number:03d}" for number in range(400)] + list(arms)
+    """A history that an honest agent may have, as costly as it can be: hundreds of arms, each time others, shuffled."""
+    chance, others = random.Random(1), [f"other-{number:03d}" for number in range(400 if context else 800)]
     for seq in range(1, 2_001):
-        shuffle.shuffle(told)
+        told = [*others, *chance.sample(arms, len(arms) // 2), f"new-{seq}"]
+        chance.shuffle(told)
         header = 1, "bench", public_bytes(key.public), 1, seq, 0.0, 0, list(told), [2 * seq] * len(told)
         if context:
             statistics = pack(np.zeros((1, context)), np.eye(context)[None] * seq / context) * len(told)
@@ -259,9 +260,9 @@ def insider(context):
             ended.set()
             talker.join()
             transport.close()
-    what = f"d = {context}" if context else "no contexts"
+    what = f"an insider, hundreds of shuffled arms, {f'd = {context}' if context else 'no contexts'}"
     print(
-        f"an insider, 500 shuffled arms, {what:<11}: select median {quiet[0] * 1e3:.1f} -> {attacked[0] * 1e3:.1f} ms, "
+        f"{what}: select median {quiet[0] * 1e3:.1f} -> {attacked[0] * 1e3:.1f} ms, "
         f"p99 {quiet[1] * 1e3:.1f} -> {attacked[1] * 1e3:.1f} ms ({attacked[1] / quiet[1]:.1f} times, aim 2), "
         f"healthz at most {attacked[2] * 1e3:.0f} ms, end after {stopped:.1f} s (aim 5); "
         f"{peer['accepted']} accepted, {peer['rejected']} refused"

@@ -5,7 +5,8 @@
 and b that move by more than the new pulls bring. Within an epoch tallies only grow, and contexts keep their dimensions,
 so this is proof, too, whoever received them.
 *Numbers*: one report that no honest agent signs, such as a mean above 1; its frame alone is proof.
-*Impossible*: a sequence that no tally has, from one epoch to the next. Only a suspicion: a restored backup looks like one.
+*Impossible*: a sequence that no tally has, from one epoch to the next. Only a suspicion: a restored backup
+looks like one.
 """
 
 import base64
@@ -92,7 +93,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 def contradiction(one: Accepted, other: Accepted, arms: Collection[str] | None = None) -> Contradiction | None:
-    """What two reports of one agent prove against it, on some arms or all; None if an honest agent can have signed both."""
+    """What two reports of one agent prove against it, on some arms or all; None if an honest agent can sign both."""
     before, after = (one, other) if one.signed.version <= other.signed.version else (other, one)
     if before.signed.version == after.signed.version:
         return None if before.digest == after.digest else Contradiction(Lie.EQUIVOCATION, before, after)

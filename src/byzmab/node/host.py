@@ -360,9 +360,9 @@ class Host:
             log.error(MEANING[Alarm.ACCUSED], extra={"alarm": Alarm.ACCUSED, "by": neighbour.settings.name})
 
     def _accuse(self, neighbour: NeighbourState) -> None:
-        """Show a neighbour the newest proof against its key, now and then: one that still speaks, or has not learned of it.
+        """Show a neighbour the newest proof against its key, now and then: one that speaks though nobody listens.
 
-        Whoever goes by it begins an epoch above what is forgiven, and is heard again.
+        After a pardon it learns so where to begin the epoch in which it is heard again.
         """
         states = self.neighbourhood.states(neighbour.settings.name)
         proofs = [piece for state in states for piece in state.evidence if piece.kind.proves]
