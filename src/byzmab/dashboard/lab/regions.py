@@ -68,7 +68,8 @@ def _points() -> Floats:
     """Return the points of a picture, row by row from the top; those outside of the disc are moved to its rim."""
     steps = np.linspace(-1.0, 1.0, GRID)
     points = np.array([(x, y) for y in steps[::-1] for x in steps])
-    return points / np.maximum(1.0, np.linalg.norm(points, axis=1, keepdims=True))
+    inside: Floats = points / np.maximum(1.0, np.linalg.norm(points, axis=1, keepdims=True))
+    return inside
 
 
 def announcement() -> dict[str, Any]:
