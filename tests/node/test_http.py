@@ -149,11 +149,11 @@ def test_a_stream_tells_the_state_after_every_report(node):
 
 
 def test_a_history_keeps_the_whole_time_in_view_within_its_limits(monkeypatch):
-    now = 0
-    monkeypatch.setattr(streams, "time", SimpleNamespace(monotonic=lambda: now, time=lambda: now))
+    clock = SimpleNamespace(now=0)
+    monkeypatch.setattr(streams, "time", SimpleNamespace(monotonic=lambda: clock.now, time=lambda: clock.now))
     monkeypatch.setattr(streams, "MOST_POINTS", 20)
     history = streams.History()
-    for now in range(0, 5000, 5):
+    for clock.now in range(0, 5000, 5):
         if history.is_due():
             history.add(SimpleNamespace(state={}, peers=[]))
     event = b"".join(history.event()).decode()

@@ -94,7 +94,7 @@ class Streams:
         self._history = History()
 
     def open(self) -> AsyncIterator[bytes]:
-        """Return a new stream, which begins with the history and the state now; TooManyStreams where there are as many as may be."""
+        """Return a new stream, which begins with history and state; TooManyStreams where as many are open as may be."""
         if len(self._watchers) >= self._most:
             raise TooManyStreams(f"{self._most} streams are open; no more are allowed")
         return self._watch()
