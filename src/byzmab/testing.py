@@ -113,7 +113,7 @@ def check_filter(filter: Filter) -> None:
 
 def _check_fates(filter: Filter, heard: Heard, belief: tuple[float, float, float]) -> None:
     """Telling the fates changes no belief, and every report has one fate, whatever the order of the reports."""
-    told: list[list[tuple[float, int]]] = []
+    told: list[Any] = []
     for order in (np.arange(heard.pulls.size), np.arange(heard.pulls.size)[::-1]):
         fates = blank_fates(heard.pulls.size)
         believed = type(filter).believe(heard._replace(pulls=heard.pulls[order], means=heard.means[order], fates=fates))
