@@ -12,8 +12,8 @@ from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Floats, Words
 from byzmab.engine.recent import EVERY_ARM, keep_recent
 from byzmab.engine.state import BAD_REWARD, State, StateType, first_row
-from byzmab.rewards.base import Pull, Rewards
-from byzmab.rewards.bernoulli import reward  # `specialize` puts that of other rewards in its place
+from byzmab.worlds.bernoulli import reward  # `specialize` puts that of other rewards in its place
+from byzmab.worlds.rewards import Pull, Rewards
 
 
 @compiled
