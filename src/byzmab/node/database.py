@@ -256,9 +256,10 @@ def write_neighbours(connection: sqlite3.Connection, records: list[NeighbourReco
 
 def write_evidence(connection: sqlite3.Connection, evidence: list[Evidence]) -> None:
     """Write evidence that is not there yet."""
-    rows = [
-        (piece.key, piece.kind, piece.network, piece.epoch, piece.seq, piece.found, *piece.raw()) for piece in evidence
-    ]
+    rows = []
+    for piece in evidence:
+        first, second = (*piece.raw(), b"")[:2]  # no second frame where one is proof
+        rows.append((piece.key, piece.kind, piece.network, piece.epoch, piece.seq, piece.found, first, second))
     connection.executemany("INSERT OR IGNORE INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
@@ -284,4 +285,5 @@ def event_of(row: Any) -> Event:
 def _evidence_of(
     key: str, kind: str, network: str, epoch: int, seq: int, found: float, first: bytes, second: bytes
 ) -> Evidence:
-    return Evidence.of(Lie(kind), network, key, (first, second), (epoch, seq), found)
+    frames = (first, second) if second else (first,)
+    return Evidence.of(Lie(kind), network, key, frames, (epoch, seq), found)

@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+import os
 import resource
 import signal
 import socket
+import threading
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,6 +33,7 @@ from byzmab.node.tls import server_context
 from byzmab.node.transport.base import Certificates
 from byzmab.node.transport.zenoh import ZenohTransport
 
+STOP_WITHIN = 4.5  # seconds from SIGTERM to the end of the process
 log = logging.getLogger(__name__)
 
 
@@ -81,6 +84,7 @@ async def _serve(host: Host, listener: socket.socket, file: str | None, plugins:
 
     def stop() -> None:
         supervisor.tell(STOPPING)
+        _end_in_time()
         node.streams.end()
         server.should_exit = True
 
@@ -110,6 +114,19 @@ async def _serve(host: Host, listener: socket.socket, file: str | None, plugins:
         finally:
             alive.cancel()
     log.info("stopped", extra={"epoch": host.epoch, "seq": host.seq})
+
+
+def _end_in_time() -> None:
+    """End the process after a few seconds, whatever still goes on: all that was acknowledged is on the disk."""
+
+    def end() -> None:
+        log.warning("stopped before all links were closed")
+        logging.shutdown()
+        os._exit(0)
+
+    timer = threading.Timer(STOP_WITHIN, end)
+    timer.daemon = True
+    timer.start()
 
 
 def _warn_of_few_neighbours(host: Host) -> None:

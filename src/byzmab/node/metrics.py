@@ -95,6 +95,7 @@ class HostCollector(Collector):
     def _neighbours(self) -> Iterable[Metric]:
         sent = CounterMetricFamily("byzmab_reports_sent", "Reports sent", labels=["neighbour"])
         bytes_sent = CounterMetricFamily("byzmab_sent_bytes", "Bytes of all frames sent", labels=["neighbour"])
+        oversized = CounterMetricFamily("byzmab_frames_oversized", "Frames too large to be sent", labels=["neighbour"])
         bytes_come = CounterMetricFamily("byzmab_received_bytes", "Bytes of all frames that came", labels=["neighbour"])
         accepted = CounterMetricFamily("byzmab_reports_accepted", "Reports accepted", labels=["neighbour"])
         refused = CounterMetricFamily("byzmab_reports_refused", "Frames refused", labels=["neighbour", "reason"])
@@ -108,6 +109,7 @@ class HostCollector(Collector):
         for name, neighbour in self._host.neighbourhood.neighbours.items():
             sent.add_metric([name], self._host.sent[name])
             bytes_sent.add_metric([name], self._host.courier.bytes[name])
+            oversized.add_metric([name], self._host.courier.oversized[name])
             bytes_come.add_metric([name], neighbour.bytes)
             waiting.add_metric([name], len(neighbour.inbox))
             is_up = self._host.transport.is_up(name)
@@ -124,7 +126,7 @@ class HostCollector(Collector):
             lies.add_metric([name, IMPOSSIBLE], neighbour.counts[IMPOSSIBLE])
             if neighbour.newest is not None:
                 age.add_metric([name], max(0.0, steady - neighbour.steady))
-        yield from (sent, bytes_sent, bytes_come, accepted, refused, fates, lies, age, up, waiting)
+        yield from (sent, bytes_sent, oversized, bytes_come, accepted, refused, fates, lies, age, up, waiting)
 
 
 class Metrics:
