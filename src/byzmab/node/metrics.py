@@ -22,9 +22,11 @@ from prometheus_client.registry import Collector
 from byzmab.core.filters.fates import Fate
 from byzmab.core.traffic import Forced
 from byzmab.node.evidence import Lie
+from byzmab.node.expiry import expiries, expiry_files
 from byzmab.node.host import Host
 from byzmab.node.neighbours import ACCEPTED, IMPOSSIBLE, REFUSED
 from byzmab.node.own_key import Alarm
+from byzmab.node.watched import Watched
 from byzmab.node.wire import Refusal
 
 BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)  # seconds
@@ -45,7 +47,8 @@ class HostCollector(Collector):
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self.expiries: dict[str, float] = {}  # of certificates, by setting
+        paths = tuple(expiry_files(host.config).values())
+        self._expiries = Watched("certificates", paths, lambda: expiries(host.config))
 
     def collect(self) -> Iterable[Metric]:
         """Yield all metrics of the host."""
@@ -85,7 +88,7 @@ class HostCollector(Collector):
         yield size
         yield GaugeMetricFamily("byzmab_store_free_bytes", "Room left on its disk", space.f_bavail * space.f_frsize)
         expiry = GaugeMetricFamily("byzmab_certificate_expiry_seconds", "Seconds since 1970", labels=["file"])
-        for setting, when in self.expiries.items():
+        for setting, when in self._expiries.value.items():
             expiry.add_metric([setting], when)
         yield expiry
 
@@ -131,17 +134,12 @@ class Metrics:
 
     def __init__(self, host: Host) -> None:
         self._registry = CollectorRegistry()
-        self._host = HostCollector(host)
-        self._registry.register(self._host)
+        self._registry.register(HostCollector(host))
         ProcessCollector(registry=self._registry)
         self.latency = latency_histogram(self._registry)
         self.commits = Histogram(
             "byzmab_commit_seconds", "Time to bring a batch to the disk", registry=self._registry, buckets=BUCKETS
         )
-
-    def set_expiries(self, expiries: dict[str, float]) -> None:
-        """Show from now on when certificates expire, in seconds since 1970, by setting."""
-        self._host.expiries = expiries
 
     def text(self) -> bytes:
         """All metrics in Prometheus's text format."""

@@ -177,9 +177,7 @@ class NodeRuntime:
     async def _watch_certificates(self) -> None:
         """Tell of certificates that expire soon, now and every hour."""
         try:
-            found = expiries(self.host.config.links.tls)
-            self.metrics.set_expiries(found)
-            warn_of_expiry(found, self.host.clock.wall())
+            warn_of_expiry(expiries(self.host.config), self.host.clock.wall())
         except BadInput as error:
             log.error("certificates not read", extra={"reason": str(error)})
         await asyncio.sleep(CERTIFICATES_EVERY)
