@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 
 REGRET = "regret per honest agent at the horizon"
-EXPULSION = (
-    "Agents that audit reports expel a Byzantine agent whose reports contradict each other, and then defend against "
-    "one less. So regret can fall as the number of Byzantine agents rises: each that is expelled lowers f."
-)
 
 
 def _number(value: float | None, digits: int = 2) -> str:
@@ -137,11 +133,14 @@ def sweep_table(data: "SweepData") -> None:
         table.add(*names, _number(row["mean"]), interval, stderr, str(row["runs"]))
     print_table(table)
     if "byzantine" in data.varied and data.audits:
+        from byzmab.simulation.assumptions import EXPULSION
+
         print_wrapped(EXPULSION)
 
 
 def standings_table(standings: "Standings") -> None:
     """Print the maps of a tournament, a table for each graph, and every filter's worst case."""
+    from byzmab.simulation.assumptions import EXPULSION
     from byzmab.simulation.parts import audits_with
     from byzmab.tournament.field import Cell
 
