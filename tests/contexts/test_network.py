@@ -23,8 +23,7 @@ from byzmab.node.config import read_config
 from byzmab.node.transport.memory import Hub
 from byzmab.simulation.single_run import Run
 from byzmab.testbed.believers import Believers
-from byzmab.testbed.context_liar import ContextView
-from byzmab.testbed.liar import Liar
+from byzmab.testbed.liar import AttackView, Liar
 from byzmab.testbed.network import Network
 from byzmab.testbed.plan import AttackPlan, attacks_for, with_liars, write_plan
 from byzmab.testbed.provision import Options, plan_contexts, provision
@@ -125,7 +124,7 @@ def test_what_liars_make_up_over_the_wire_is_what_they_tell_in_the_simulator(att
     run.advance(60)
     before = {name: report_of(run.state.statistics[i].copy(), plan.arms) for i, name in enumerate(NAMES)}
     run.advance(61)
-    view = ContextView(plan, plan.contexts, NAMES[0])
+    view = AttackView(plan, NAMES[0])
     view.look(before)
     view.make_up(60)
     starts, senders, rows = run.state.inbox_starts, run.state.inbox_senders, run.state.inbox_rows
@@ -145,7 +144,7 @@ def test_whoever_is_not_heard_is_imagined_with_the_true_parameters():
     experiment = experiment_of(attack="large")
     plan, run = plan_of(experiment), Run(experiment, 0)
     run.advance(2_000 // N)
-    view = ContextView(plan, plan.contexts, NAMES[0])
+    view = AttackView(plan, NAMES[0])
     mine = report_of(run.state.statistics[0].copy(), plan.arms)
     view.look({NAMES[0]: mine})
     view.make_up(100)

@@ -14,11 +14,9 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from byzmab.core.audit import can_follow
-from byzmab.core.contexts.reports import ContextReport, check_growth
 from byzmab.core.errors import BadInput
 from byzmab.node.identity import public_bytes
-from byzmab.node.wire import Accepted, AnyReport, Refused, SignedContextReport, SignedReport, unseal_report
+from byzmab.node.wire import Accepted, AnyReport, Refused, unseal_report
 
 
 class Lie(StrEnum):
@@ -84,47 +82,10 @@ def impossible_arm(before: AnyReport, after: AnyReport) -> str | None:
     """The first arm on which no honest agent sends `after` when it has sent `before`; None if there is none."""
     if after.reset > before.epoch:  # announced: the tallies began anew in between
         return None
-    if isinstance(before, SignedReport) and isinstance(after, SignedReport):
-        return _impossible_tally(before, after)
-    shared = [arm for arm in after.arms if arm in before.arms]
-    if not isinstance(before, SignedContextReport) or not isinstance(after, SignedContextReport):
-        return next(iter(shared), None)
     if before.dimensions != after.dimensions:
-        return next(iter(shared), None)
-    return _impossible_statistics(before.report, after.report, shared)
-
-
-def _impossible_tally(before: SignedReport, after: SignedReport) -> str | None:
-    known = {arm: (count, mean) for arm, count, mean in zip(before.arms, before.pulls, before.means, strict=True)}
-    for arm, count, mean in zip(after.arms, after.pulls, after.means, strict=True):
-        if arm not in known:
-            continue
-        count_before, mean_before = known[arm]
-        if not can_follow(count, count * mean, count_before, count_before * mean_before):
-            return arm
-    return None
-
-
-def _impossible_statistics(before: ContextReport, after: ContextReport, shared: list[str]) -> str | None:
-    if before.arms == after.arms:  # nearly always, and then nearly always possible
-        try:
-            check_growth(before, after)
-            return None
-        except ValueError:
-            pass
-    for arm in shared:
-        one, other = (_on(report, arm) for report in (before, after))
-        try:
-            check_growth(one, other)
-        except ValueError:  # LinAlgError is one, too
-            return arm
-    return None
-
-
-def _on(report: ContextReport, arm: str) -> ContextReport:
-    """A report on one arm alone."""
-    index = [report.arms.index(arm)]
-    return ContextReport(report.pulls[index], report.moments[index], report.grams[index], (arm,))
+        return next((arm for arm in after.arms if arm in before.arms), None)
+    arm = after.model.audit(before.report, after.report)
+    return None if arm is None else str(arm)
 
 
 def explain(evidence: Evidence) -> str:

@@ -13,8 +13,11 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from byzmab.core.contexts.model import ContextModel
 from byzmab.core.contexts.reports import MOST_DIMENSIONS, ContextReport, check_all
+from byzmab.core.model import ReportModel
 from byzmab.core.report import Report
+from byzmab.core.tallies import TALLIES
 from byzmab.node.identity import KEY_BYTES, SIGNATURE_BYTES, Key, public_bytes, verify
 from byzmab.node.packing import bytes_per_arm, unpack
 from byzmab.node.transport.base import MOST_BYTES
@@ -89,6 +92,11 @@ class Signed(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields
     def dimensions(self) -> int:
         """d of the contexts; 0 where there are none."""
         return 0
+
+    @property
+    def model(self) -> ReportModel:
+        """What such a report is."""
+        return ContextModel(self.dimensions) if self.dimensions else TALLIES
 
 
 class SignedReport(Signed, tag="word", frozen=True):
