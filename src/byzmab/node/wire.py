@@ -8,7 +8,7 @@ depend on contexts; "exhibit", frames of a third agent that two neighbours compa
 
 import hashlib
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -16,10 +16,10 @@ import numpy as np
 from byzmab.core.contexts.model import ContextModel
 from byzmab.core.contexts.reports import MOST_DIMENSIONS, ContextReport, check_all
 from byzmab.core.model import ReportModel
-from byzmab.core.report import Report
+from byzmab.core.report import Floats, Report
 from byzmab.core.tallies import TALLIES
 from byzmab.node.identity import KEY_BYTES, SIGNATURE_BYTES, Key, public_bytes, verify
-from byzmab.node.packing import bytes_per_arm, unpack
+from byzmab.node.packing import bytes_per_arm, pack, unpack
 from byzmab.node.transport.base import MOST_BYTES
 
 PROTOCOL = 1
@@ -105,6 +105,18 @@ class SignedReport(Signed, tag="word", frozen=True):
     means: list[float]
     marks: list[Mark]
 
+    @classmethod
+    def content(cls, means: Floats) -> tuple[Any, ...]:
+        """What stands between pulls and marks."""
+        return (means.tolist(),)
+
+    def check(self) -> None:
+        """Refuse what no honest agent has."""
+        if len(self.means) != len(self.arms):
+            raise Refused(Refusal.ARMS)
+        if not all(0.0 <= mean <= 1.0 for mean in self.means):  # a mean that is no number fails every comparison
+            raise Refused(Refusal.NUMBERS)
+
     @property
     def report(self) -> Report:
         """The report alone."""
@@ -117,6 +129,23 @@ class SignedContextReport(Signed, tag="contexts", frozen=True):
     dimensions: int
     statistics: bytes  # see node/packing.py
     marks: list[Mark]
+
+    @classmethod
+    def content(cls, moments: Floats, grams: Floats) -> tuple[Any, ...]:
+        """What stands between pulls and marks."""
+        return moments.shape[1], pack(moments, grams)
+
+    def check(self) -> None:
+        """Refuse what no honest agent has; G is symmetric as it is told."""
+        d = self.dimensions
+        if not 1 <= d <= MOST_DIMENSIONS or len(self.statistics) != len(self.arms) * bytes_per_arm(d):
+            raise Refused(Refusal.NUMBERS)
+        pulls, moments, grams, _ = self.report
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                check_all(pulls, grams, moments)
+        except ValueError:  # LinAlgError is one, too
+            raise Refused(Refusal.NUMBERS) from None
 
     @property
     def report(self) -> ContextReport:
@@ -157,6 +186,7 @@ class Handover(msgspec.Struct, array_like=True, frozen=True, tag="handover", for
 
 
 AnyReport = SignedReport | SignedContextReport
+KINDS: dict[type[Any], Any] = {Report: SignedReport, ContextReport: SignedContextReport}  # by what is signed
 Body = AnyReport | EvidenceMessage | Request | Handover
 
 
@@ -208,10 +238,7 @@ def unseal(frame: bytes, public: bytes, network: str) -> Body:
     _check_origin(body, public, network)
     if isinstance(body, Signed):
         _check_report(body)
-        if isinstance(body, SignedContextReport):
-            _check_statistics(body)
-        elif not all(0.0 <= mean <= 1.0 for mean in body.means):  # a mean that is no number fails every comparison
-            raise Refused(Refusal.NUMBERS)
+        body.check()
     elif isinstance(body, Handover):
         _check_handover(body)
     elif isinstance(body, Request) and (len(body.about) != KEY_BYTES or len(body.versions) > MOST_ASKED):
@@ -246,8 +273,7 @@ def _check_origin(body: Body, public: bytes, network: str) -> None:
 
 def _check_report(report: AnyReport) -> None:
     arms = report.arms
-    told = len(report.means) if isinstance(report, SignedReport) else len(arms)
-    if not len(arms) == len(report.pulls) == told == len(set(arms)) or len(arms) > MOST_ARMS:
+    if not len(arms) == len(report.pulls) == len(set(arms)) or len(arms) > MOST_ARMS:
         raise Refused(Refusal.ARMS)
     if not all(0 < len(arm) <= MOST_LETTERS for arm in arms):
         raise Refused(Refusal.ARMS)
@@ -263,19 +289,6 @@ def _check_report(report: AnyReport) -> None:
         len(mark.sender) == KEY_BYTES and len(mark.digest) == DIGEST_BYTES for mark in report.marks
     ):
         raise Refused(Refusal.MALFORMED)
-
-
-def _check_statistics(report: SignedContextReport) -> None:
-    """Refuse statistics that no honest agent has; G is symmetric as it is told."""
-    d = report.dimensions
-    if not 1 <= d <= MOST_DIMENSIONS or len(report.statistics) != len(report.arms) * bytes_per_arm(d):
-        raise Refused(Refusal.NUMBERS)
-    pulls, moments, grams, _ = report.report
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            check_all(pulls, grams, moments)
-    except ValueError:  # LinAlgError is one, too
-        raise Refused(Refusal.NUMBERS) from None
 
 
 def _check_handover(body: Handover) -> None:

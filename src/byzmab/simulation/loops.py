@@ -15,47 +15,14 @@ from byzmab.simulation.density import is_digested
 from byzmab.simulation.experiment import Experiment
 
 
-class Loops(NamedTuple):
-    """The loops of a round, as `advance` takes them."""
-
-    draw: Any
-    tell: Any
-    lie: Any
-    believe: Any
-    choose: Any
-    pull: Any
-    move: Any
-
-
-class AlgorithmLoops(NamedTuple):
-    """The loops of a round of an algorithm of others, as `advance_baseline` takes them."""
-
-    draw: Any
-    tell: Any
-    lie: Any
-    decide: Any
-    update: Any
-    pull: Any
-    move: Any
-
-
-class ContextLoops(NamedTuple):
-    """The loops of a round with contexts, as `advance_contexts` takes them."""
-
-    draw: Any
-    tell: Any
-    lie: Any
-    believe: Any
-    choose: Any
-    pull: Any
-
-
 class Rounds(NamedTuple):
     """The compiled functions that play an experiment."""
 
     advance: Any  # the loop over rounds
     first_pulls: Any
-    loops: Loops | AlgorithmLoops | ContextLoops
+    draw: Any  # the graph
+    pull: Any
+    loops: tuple[Any, ...]  # those that `advance` calls, in its order
 
 
 def rounds_of(experiment: Experiment, dense: bool) -> Rounds:
@@ -68,11 +35,11 @@ def rounds_of(experiment: Experiment, dense: bool) -> Rounds:
     if baseline is not None:
         from byzmab.engine.baseline_round import advance_baseline
 
-        loops = AlgorithmLoops(draw, tell, lie, *compiled_loops(baseline), pull, move)
-        return Rounds(advance_baseline, first_pulls, loops)
+        loops = draw, tell, lie, *compiled_loops(baseline), pull, move
+        return Rounds(advance_baseline, first_pulls, draw, pull, loops)
     believe = believing(parts.filter, dense, not dense and is_digested(experiment))
     choose = choosing(parts.policy, parts.forgets)
-    return Rounds(advance, first_pulls, Loops(draw, tell, lie, believe, choose, pull, move))
+    return Rounds(advance, first_pulls, draw, pull, (draw, tell, lie, believe, choose, pull, move))
 
 
 def _rounds_at(experiment: Experiment, d: int) -> Rounds:
@@ -83,12 +50,7 @@ def _rounds_at(experiment: Experiment, d: int) -> Rounds:
     from byzmab.contexts.round import advance_contexts, telling_at
 
     parts = experiment.parts
-    loops = ContextLoops(
-        drawing(parts.graph),
-        telling_at(parts.tell.keeps),
-        lying_at(parts.attack),
-        believing_at(parts.baseline if isinstance(parts.baseline, ContextBaseline) else parts.filter, d),
-        choosing(parts.policy, False),
-        pulling_at(parts.rewards),
-    )
-    return Rounds(advance_contexts, first_pulls_at, loops)
+    by = parts.baseline if isinstance(parts.baseline, ContextBaseline) else parts.filter
+    draw, tell, lie = drawing(parts.graph), telling_at(parts.tell.keeps), lying_at(parts.attack)
+    believe, choose, pull = believing_at(by, d), choosing(parts.policy, False), pulling_at(parts.rewards)
+    return Rounds(advance_contexts, first_pulls_at, draw, pull, (draw, tell, lie, believe, choose, pull))

@@ -61,7 +61,7 @@ class Run:
                 "dense does not go with this experiment; allowed: filters with believe_dense on fixed graphs"
             )
         baseline = experiment.parts.baseline
-        self._advance_until, first_pulls, self.loops = rounds_of(experiment, dense)
+        self._advance_until, first_pulls, self._draw, pull, self.loops = rounds_of(experiment, dense)
         self._believes_by = "filter" if baseline is None else baseline.kind
         kind = State if baseline is None else baseline.state
         self.state = kind(**settings_of(experiment, dense))
@@ -71,7 +71,7 @@ class Run:
             set_contexts(self.state, experiment, run)
         if dense:
             self.state.by_pulls = np.tile(np.arange(self.state.byzantine, self.state.agents), (self.state.arms, 1))
-        first_pulls(self.state, self.loops.pull)
+        first_pulls(self.state, pull)
         self._check_fault()
         if baseline is not None and experiment.parts.contexts is None:
             self._draw_graph()
@@ -95,7 +95,7 @@ class Run:
 
     def _draw_graph(self) -> None:
         """Draw the graph of the first round, for a baseline that has to know it."""
-        while not self.loops.draw(self.state):
+        while not self._draw(self.state):
             self._grow_edges()
 
     def _grow_edges(self) -> None:
