@@ -98,7 +98,7 @@ class ContextModel(ReportModel):
         if before.arms == after.arms and _may_follow(before, after):  # nearly always
             return None
         shared = (arm for arm in after.arms if arm in before.arms)
-        return next((arm for arm in shared if not _may_follow(before.on(arm), after.on(arm))), None)
+        return next((arm for arm in shared if not _may_follow(_on(before, arm), _on(after, arm))), None)
 
     def workspace(self, filter: Filter, policy: Policy, rng: Words, forgetting: Forgetting) -> Workspace:
         from byzmab.core.contexts.workspace import ContextWorkspace  # compiles what only a live agent needs
@@ -137,6 +137,12 @@ class ContextModel(ReportModel):
         if not follows or not np.abs(inverse @ moment - theta).max() <= DERIVED + largest + most * np.abs(theta).max():
             raise ValueError("parameters that do not follow from the statistics")
         return row
+
+
+def _on(report: ContextReport, arm: Arm) -> ContextReport:
+    """A report on one arm alone."""
+    index = [report.arms.index(arm)]
+    return ContextReport(report.pulls[index], report.moments[index], report.grams[index], (arm,))
 
 
 def _may_follow(before: ContextReport, after: ContextReport) -> bool:

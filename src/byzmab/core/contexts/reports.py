@@ -34,11 +34,6 @@ class ContextReport(NamedTuple):
     grams: Floats  # arms × d × d: G
     arms: tuple[Any, ...] = ()  # which arms, in this order; empty: the hearer's own, in its order
 
-    def on(self, arm: Any) -> "ContextReport":
-        """The report on one arm alone."""
-        index = [self.arms.index(arm)]
-        return ContextReport(self.pulls[index], self.moments[index], self.grams[index], (arm,))
-
     def as_rows(self) -> tuple[list[Any], list[float], list[Any], list[Any]]:
         """Arms, pulls, moments and Gram matrices as plain data; of every symmetric matrix the lower triangle alone."""
         triangles = [triangle_of(gram).tolist() for gram in np.asarray(self.grams)]
