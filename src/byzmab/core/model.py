@@ -67,7 +67,10 @@ class ReportModel(ABC):
 
     @abstractmethod
     def audit(self, before: Any, after: Any) -> Arm | None:
-        """Return the first arm on which no honest agent tells `after` after `before`; None if there is none."""
+        """Return an arm on which no honest agent tells `after` after `before`, None if there is none.
+
+        Both are on the same arms.
+        """
 
     @abstractmethod
     def workspace(self, filter: Filter, policy: Policy, rng: Words, forgetting: Forgetting) -> "Workspace":

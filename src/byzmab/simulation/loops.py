@@ -30,7 +30,8 @@ def rounds_of(experiment: Experiment, dense: bool) -> Rounds:
     parts, baseline = experiment.parts, experiment.parts.baseline
     if parts.contexts is not None:
         return _rounds_at(experiment, parts.contexts.d)
-    draw, tell, lie = drawing(parts.placed), telling(parts.tell.keeps, dense), lying(parts.attack, dense)
+    draw, tell = drawing(parts.placed), telling(parts.tell.keeps, dense)
+    lie = lying(parts.attack, parts.filter, parts.policy, dense)
     pull, move = pulling(parts.rewards, parts.forgets), moving(parts.drift)
     if baseline is not None:
         from byzmab.engine.baseline_round import advance_baseline

@@ -18,6 +18,7 @@ from byzmab.core.contexts.reports import parts_of, row_of
 from byzmab.core.contexts.statistics import hear
 from byzmab.core.filters import FILTERS
 from byzmab.core.liars import checked_f
+from byzmab.core.policies import POLICIES
 from byzmab.core.report import Floats, Report, Words
 from byzmab.core.tallies import TALLIES
 from byzmab.engine.audit import Past, audit, be_careful
@@ -36,9 +37,11 @@ class TallyScene:
 
     def __init__(self, plan: AttackPlan, rows_of: Rows, count: int) -> None:
         self._attack, agents, arms = compiled_attack(plan), len(plan.agents), len(plan.arms)
-        table = np.zeros((self.model.row_size, count, arms))
+        filter, policy = FILTERS.resolve(plan.filter), POLICIES.resolve(plan.policy)
+        self._lie_to = type(self._attack).lie_against(filter.played("believe"), type(policy).choose)
+        table, edges = np.zeros((self.model.row_size, count, arms)), plan.byzantine * agents
         self.rows, self._told, self._lie = table.transpose(1, 2, 0), Report(*table), Report(*np.zeros((2, arms)))
-        self.past = Past(np.zeros((count, arms)), np.zeros((count, arms)), np.zeros(count, np.int64))
+        self.past = Past(np.zeros((edges, arms)), np.zeros((edges, arms)), np.zeros(edges, np.int64))
         scratch = np.zeros(self._attack.scratch_shape(agents, arms, plan.byzantine))
         self._own = np.array(self._attack.params, np.float64), scratch
         self._true_means = np.array(plan.true_means, np.float64)
@@ -57,13 +60,18 @@ class TallyScene:
             checked_f(plan.f, MOST),
             np.array([len(senders) for senders in plan.graph], np.int64),
             np.full(agents, plan.kappa),
-            bool(FILTERS.resolve(plan.filter).consistency),
+            bool(filter.consistency),
             starts,
             senders,
             starts,
             senders,
             np.array([row for rows in rows_of for row in rows.values()], np.int64),
             self._told,
+            np.array(filter.params, np.float64),
+            np.array(policy.params, np.float64),
+            bool(self._attack.careful),
+            self.past.pulls,
+            self.past.totals,
         )
 
     def imagine(self, row: Floats, arm: int) -> Any:
@@ -81,13 +89,13 @@ class TallyScene:
 
     def lie(self, sender: int, receiver: int, row: int, rng: Words) -> None:
         """Make up what a liar tells a receiver, and write it into a row."""
-        lie = self._lie
-        type(self._attack).lie(self._world, sender, receiver, *self._own, rng, lie)
+        lie, edge = self._lie, sender * len(self._world.kappas) + receiver
+        self._lie_to(self._world, sender, receiver, *self._own, rng, lie)
         if self._attack.careful:
-            be_careful(self.past, row, lie, EXPECTED)
+            be_careful(self.past, edge, lie, EXPECTED)
         speaks = (lie.pulls > 0.0) & np.isfinite(lie.means)
         self.rows[row] = np.where(speaks[:, None], self.model.read(lie), 0.0)
-        audit(self.past, row, self._told.pulls[row], self._told.means[row], EXPECTED)  # writes down what passes
+        audit(self.past, edge, self._told.pulls[row], self._told.means[row], EXPECTED)  # writes down what passes
 
 
 class ContextScene:
@@ -157,22 +165,21 @@ class AttackView:
             return
         tally = self._by_arm(own)
         pulls, means = np.array([tally.get(arm, (0.0, 0.0)) for arm in self.plan.arms]).T
-        for sender, receiver, row in self._lies():
-            names = self.plan.agents[sender], self.plan.agents[receiver]
+        for sender, receiver, _ in self._lies():
+            names, edge = (self.plan.agents[sender], self.plan.agents[receiver]), self._edge(sender, receiver)
             known = told.get(names, (pulls, pulls * means) if sender == self.me else None)
             if known is not None:
-                self._scene.past.pulls[row], self._scene.past.totals[row] = known
+                self._scene.past.pulls[edge], self._scene.past.totals[edge] = known
 
     def told(self) -> dict[tuple[str, str], tuple[Any, Any]]:
         """Counts and sums of rewards that careful liars told last, by the names of sender and receiver."""
         past, agents = self._scene.past, self.plan.agents
         if past is None:
             return {}
-        return {
-            (agents[sender], agents[receiver]): (past.pulls[row], past.totals[row])
-            for sender, receiver, row in self._lies()
-            if past.pulls[row].any()
+        edges = {
+            (agents[sender], agents[receiver]): self._edge(sender, receiver) for sender, receiver, _ in self._lies()
         }
+        return {names: (past.pulls[edge], past.totals[edge]) for names, edge in edges.items() if past.pulls[edge].any()}
 
     def play(self, host: Host) -> None:
         """Look at the world as the host knows it now, and make up the lies of this round."""
@@ -201,7 +208,7 @@ class AttackView:
         rng[0] = key = draws.key_within(self._key, time)
         scene.start_round(time, rng)
         for sender, receiver, row in self._lies():
-            rng[0] = draws.key_within(key, 1 + sender * len(self.plan.agents) + receiver)
+            rng[0] = draws.key_within(key, 1 + self._edge(sender, receiver))
             scene.lie(sender, receiver, row, rng)
 
     def lie_to(self, name: str) -> Any:
@@ -217,6 +224,10 @@ class AttackView:
     def _by_arm(self, report: Any) -> dict[str, Floats]:
         """The rows of a report by the names of arms."""
         return dict(zip(map(str, report.arms), self._scene.model.read(report), strict=True))
+
+    def _edge(self, sender: int, receiver: int) -> int:
+        """The number of a liar and a receiver."""
+        return sender * len(self.plan.agents) + receiver
 
     def _lies(self) -> Iterator[tuple[int, int, int]]:
         """Sender, receiver and row of every lie."""
