@@ -10,7 +10,7 @@ test test-random: WORKERS = 3
 # Python keeps what it made of a source file, also where the environment says no: tests start many processes
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run reproduce test test-random test-long quick boundscheck soak lowest newest pythons dist check bench docs clean chromium
+.PHONY: run reproduce test test-random test-long quick boundscheck soak lowest newest prerelease coverage release-check pythons dist check bench docs clean chromium
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml constraints.txt
@@ -68,6 +68,23 @@ newest:
 	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager \
 		--editable '.[dask,node,search,study]' hypothesis pytest pytest-timeout pytest-xdist schemathesis
 	.venv-newest/bin/python -m pytest --quick --sample --numprocesses $(WORKERS) --dist worksteal
+
+# the next versions of numba and numpy, release candidates included: shows early what will break
+prerelease:
+	$(PYTHON) -m venv .venv-prerelease
+	.venv-prerelease/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dask,node,search,study]' \
+		hypothesis pytest pytest-timeout pytest-xdist schemathesis
+	.venv-prerelease/bin/python -m pip install --quiet --disable-pip-version-check --pre --upgrade numba llvmlite numpy
+	BYZMAB_PLAIN_NUMBA=1 .venv-prerelease/bin/python -m pytest --quick --sample --numprocesses $(WORKERS) --dist worksteal
+
+# which lines of Python the quick tests run; lines of compiled functions do not count: see CONTRIBUTING.md
+coverage: $(READY)
+	$(BIN)/python -m pytest --quick --sample --numprocesses $(WORKERS) --dist worksteal --cov=byzmab --cov-report=term:skip-covered
+
+# before a release: version, changelog, citation and tag agree; TAG=v1.2.3 as it will be pushed
+TAG ?=
+release-check: $(READY)
+	$(BIN)/python tests/release.py $(TAG)
 
 # the quick tests on every Python we support that is on this machine, in the path or with pyenv, each in an environment of its own
 PYTHONS ?= 3.11 3.12 3.13 3.14

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from byzmab.core.believe import is_sound
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.droppable import Droppable, Rule
 from byzmab.core.extremes import Extremes
@@ -236,7 +237,7 @@ def believe_all_dense(state: State) -> None:
             own_mean = shared.own_means[agent]
             expelled = expelled_by(state, agent)
             f, silent = max(0, state.f - expelled), state.expects * (silent - expelled)
-            heard = Heard(pulls[:count], means[:count], own, own_mean, f, kappa, state.time, silent, params)
+            heard = Heard(pulls[:count], means[:count], own, own_mean, f, kappa, state.time, silent, params, None)
             estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = believe_dense(heard, middle)
-            if not (weights[agent, arm] > 0.0 and estimates[agent, arm] + doubts[agent, arm] < np.inf):
+            if not is_sound(estimates[agent, arm], weights[agent, arm], doubts[agent, arm]):
                 state.fault = BAD_BELIEF

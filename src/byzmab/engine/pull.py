@@ -13,8 +13,8 @@ from byzmab.core.report import Floats, Words
 from byzmab.engine.dirty import ALL_BITS, NO_BITS, fill, mark
 from byzmab.engine.recent import keep_recent
 from byzmab.engine.state import BAD_REWARD, State, StateType, first_row
-from byzmab.rewards.base import Pull, Rewards
-from byzmab.rewards.bernoulli import reward  # `specialize` puts that of other rewards in its place
+from byzmab.worlds.bernoulli import reward  # `specialize` puts that of other rewards in its place
+from byzmab.worlds.rewards import Pull, Rewards
 
 
 @compiled
