@@ -297,7 +297,7 @@ def test_bad_settings_are_said_in_one_sentence(tmp_path, arguments, said):
 def has_learned(address):
     """Whether a node has decided 50 times, and accepted a report of each neighbour."""
     with Client(address, timeout=LONG) as client:
-        return client.state().decisions > 50 and all(peer.accepted for peer in client.peers())
+        return client.state().decisions > 50 and all(peer.accepted for peer in client.neighbours())
 
 
 def test_the_command_plays_with_contexts_over_sockets(tmp_path):

@@ -11,6 +11,7 @@ import os
 import random
 import ssl
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
@@ -34,6 +35,11 @@ class NodeError(Exception):
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
         self.status, self.detail = status, detail
+
+
+def _warn_of_peers() -> None:
+    """Warn the caller of `peers`."""
+    warnings.warn("peers() is deprecated; use neighbours()", DeprecationWarning, stacklevel=3)
 
 
 def _http_settings(url: str, token: str | None, timeout: float, trust: Trust) -> dict[str, Any]:
@@ -151,9 +157,14 @@ class Client:
         """The arm that looks best now, how sure that is, and whether it is as sure as asked."""
         return self._ask(calls.best(confidence))
 
+    def neighbours(self) -> list[Peer]:
+        """Return the neighbours of the node: their newest reports, what became of them, and evidence of lying."""
+        return self._ask(calls.NEIGHBOURS).neighbours
+
     def peers(self) -> list[Peer]:
-        """The neighbours of the node."""
-        return self._ask(calls.PEERS).peers
+        """Return the neighbours of the node; deprecated, use `neighbours`."""
+        _warn_of_peers()
+        return self.neighbours()
 
     def state(self) -> NodeState:
         """The node at this moment."""
@@ -235,9 +246,14 @@ class AsyncClient:
         """The arm that looks best now, how sure that is, and whether it is as sure as asked."""
         return await self._ask(calls.best(confidence))
 
+    async def neighbours(self) -> list[Peer]:
+        """Return the neighbours of the node: their newest reports, what became of them, and evidence of lying."""
+        return (await self._ask(calls.NEIGHBOURS)).neighbours
+
     async def peers(self) -> list[Peer]:
-        """The neighbours of the node."""
-        return (await self._ask(calls.PEERS)).peers
+        """Return the neighbours of the node; deprecated, use `neighbours`."""
+        _warn_of_peers()
+        return await self.neighbours()
 
     async def state(self) -> NodeState:
         """The node at this moment."""

@@ -182,7 +182,7 @@ def _explain_suspicion(evidence: Evidence, reports: list[AnyReport]) -> str:
 
 
 def read_evidence(path: str | Path) -> list[Evidence]:
-    """The evidence in a file: one piece, a list of them, or what GET /v1/peers answered."""
+    """The evidence in a file: one piece, a list of them, or what GET /v1/neighbours answered."""
     try:
         data = msgspec.json.decode(Path(path).read_bytes())
     except OSError as error:
@@ -202,5 +202,5 @@ def _pieces(data: Any) -> list[Any]:
     if isinstance(data, list):
         return [piece for item in data for piece in _pieces(item)]
     if isinstance(data, dict) and "frames" not in data:
-        return [piece for key in ("peers", "evidence") if key in data for piece in _pieces(data[key])]
+        return [piece for key in ("neighbours", "peers", "evidence") if key in data for piece in _pieces(data[key])]
     return [data] if isinstance(data, dict) else []
