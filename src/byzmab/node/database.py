@@ -46,7 +46,7 @@ CREATE TABLE IF NOT EXISTS handovers (key TEXT PRIMARY KEY, frame BLOB NOT NULL)
 CREATE INDEX IF NOT EXISTS settled ON events (number) WHERE state > 0;
 """
 ADDED_COLUMNS = {"events": ("forced TEXT", "context BLOB"), "arms": ("statistics BLOB",)}
-ANEW = "bring back an export with byzmab node import, or begin anew on purpose with byzmab node init"
+ANEW = "bring back a backup with byzmab node import, or begin anew on purpose with byzmab node init"
 MOST_ROWS = 64  # of one statement; a power of two
 EVENT = "event_id, arm, round, chosen, state, value, settled, forced, context"
 ARM = "arm, place, in_use, pulls, total, pending, statistics"
@@ -58,7 +58,7 @@ def readable(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        advice = "" if may_pass(error) else ". Move it away and bring back an export with byzmab node import"
+        advice = "" if may_pass(error) else ". Move it away and bring back a backup with byzmab node import"
         raise refusal(f"data file {str(path)!r} cannot be used: {error}; nothing was changed{advice}", error) from None
 
 

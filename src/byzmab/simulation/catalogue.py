@@ -1,8 +1,8 @@
 """The catalogue: every named part of an experiment, with what it does and the parameters it takes."""
 
 from byzmab.core.plugins import Plugin
-from byzmab.rewards import NAME, Replay
 from byzmab.simulation.parts import ALGORITHMS, PLUGINS, RESILIENT
+from byzmab.worlds import NAME, Replay
 
 Entry = dict[str, str]
 

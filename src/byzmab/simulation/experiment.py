@@ -12,7 +12,6 @@ from byzmab.core.filters.solo import Solo
 from byzmab.core.html import folded, table
 from byzmab.core.liars import f_as_given
 from byzmab.core.tell import EVERY
-from byzmab.rewards import Replay
 from byzmab.simulation.context_settings import ContextParts
 from byzmab.simulation.given_means import read_means
 from byzmab.simulation.parts import (
@@ -28,6 +27,7 @@ from byzmab.simulation.parts import (
     plain,
     resolve_parts,
 )
+from byzmab.worlds import Replay
 
 HEADINGS = "setting", "value"
 ALWAYS_SHOWN = "agents", "byzantine", "f", "graph", "attack", "filter", "policy", "horizon", "runs"  # in a notebook
