@@ -15,12 +15,12 @@ from byzmab.core.contexts.model import ContextModel
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
 from byzmab.core.traffic import Forced
+from byzmab.node.api import EVENT_ID, EVENT_ID_RULE
 from byzmab.node.config import Config, Traffic, check_arms
 from byzmab.node.packing import NUMBER, pack, unpack
 from byzmab.node.records import Arm, Event, EventState, State, new_event_id
 from byzmab.node.store import NodeStore, StoreTrouble
 
-EVENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
 AT_HAND = 10_000  # events kept in memory; older ones are looked up on the disk
 OVERDUE = 256  # events that expire at once
 DECIDED_BY = ("f", "kappa", "filter", "policy", "context", "ridge", "shares", "vetting", "max_age", "reward_wait")
@@ -84,8 +84,8 @@ class Decisions:
         """Choose an arm, at a context where there are any; the same event has the same arm, and its first context."""
         seen = self.agent.check_context(context)
         if event_id is not None:
-            if not EVENT_ID.match(event_id):
-                raise BadInput("event_id is not allowed; allowed: 1 to 128 letters, digits, '.', '_', ':' and '-'")
+            if not re.match(EVENT_ID, event_id):
+                raise BadInput(f"event_id is not allowed; allowed: {EVENT_ID_RULE}")
             event = self._find(event_id)
             if event is not None:
                 return event
