@@ -273,8 +273,8 @@ class Agent(Decider):
             raise BadInput(f"best does not go with tally {self._given_tally!r}: nothing is sure of arms that change")
         wanted, own = checked_confidence(confidence), self._own.copy()
         own[PENDING] = 0.0  # what is not rewarded yet makes nothing surer
-        setting = False, self.f, self.kappa, self.time, self.time
-        believer()(own, self._told, self._work, self._used_rows, PARAMS, self._rng, setting, False)
+        setting = False, self.f, self.kappa, self.time, self.time, 0.0, False  # the theorem is about equal means
+        believer()(own, self._told, self._work, self._used_rows, self._differences, PARAMS, self._rng, setting, False)
         return best_arm(self._arms, self.report(), Belief(*own[ESTIMATES:]), wanted)
 
     def explain(self, x: Any = None) -> dict[Name, dict[Arm, Fate]]:
@@ -353,6 +353,7 @@ class Agent(Decider):
             "arms": as_rows(self._tallies),
             "retired": as_rows(self._retired),
             "inbox": [[sender, *report.as_rows()] for sender, report in self._inbox.items()],
+            "differences": [float(self._differences[-1]), list(map(list, self._neighbour_differences.items()))],
             "expelled": sorted(self.expelled, key=str),
             "ever_heard": sorted(self._ever_heard, key=str),
         }
@@ -404,7 +405,15 @@ class Agent(Decider):
             self._inbox.pop(sender, None)
         self._ever_heard = {checked_name("sender", sender) for sender in ever_heard} | set(self._inbox)
         self._set_arrays()
+        self._restore_differences(*state.get("differences", (float(self._differences[-1]), [])))
         self._use(Traffic.from_rows(*state.get("traffic", (0.0, 1.0))))
+
+    def _restore_differences(self, own: Any, neighbours: Any) -> None:
+        """Take over how far the agent and its neighbours differ, as `_state` told it."""
+        known = {checked_name("sender", sender): float(value) for sender, value in neighbours}
+        if not all(0.0 <= value <= 1.0 for value in (float(own), *known.values())):
+            raise BadInput("agent state has differences that are not allowed; allowed: numbers from 0 to 1")
+        self._set_differences(float(own), known)
 
     def _use(self, traffic: Traffic) -> None:
         traffic.check(self._arms)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from byzmab.core.decide import ESTIMATES, MEANS, PENDING, PULLS, ROWS, UNSOUND, decision
+from byzmab.core.differences import AUTO, EVERY
 from byzmab.core.errors import BadInput
 from byzmab.core.filters.base import NO_BELIEF, Filter
 from byzmab.core.filters.fates import Fate
@@ -48,6 +49,9 @@ class Decider:
         self._decide = self._compile()
         self._params = np.array(filter.params, np.float64), np.array(policy.params, np.float64)
         self._rng = np.array([0, seed], np.uint64)
+        self._spread = filter.spread_between_agents
+        self._rows_of = dict[Name, int]()
+        self._differences: Floats = np.array([max(self._spread, 0.0) ** 2])
         self._tallies, self._inbox = tallies, dict[Name, Any]()  # the newest report of each sender
         self._set_arrays()
 
@@ -111,9 +115,11 @@ class Decider:
         self._arms = tuple(self._tallies)
         self._indices = {arm: index for index, arm in enumerate(self._arms)}
         self._unpulled = {arm: None for arm, tally in self._tallies.items() if not tally.pulls + tally.pending}
+        own, neighbours = float(self._differences[-1]), self._neighbour_differences
         self._rows_of = {sender: row for row, sender in enumerate(self._inbox)}
         self._rows = np.arange(len(self._rows_of), dtype=np.uint64)
         self._capacity = max(8, 2 * len(self._rows_of))  # reports for which there is room
+        self._set_differences(own, neighbours)
         self._believed = False  # on these arrays
         self._allocate(len(self._arms))
         for index, tally in enumerate(self._tallies.values()):
@@ -121,6 +127,23 @@ class Decider:
         self._set_recent()
         for sender in self._inbox:
             self._write(sender)
+
+    @property
+    def _compares(self) -> bool:
+        """Whether differences between agents are measured before the next choice."""
+        return self._spread == AUTO and self.time > 0 and self.time % EVERY == 0
+
+    @property
+    def _neighbour_differences(self) -> dict[Name, float]:
+        """τ² of each sender, as it was measured last."""
+        return {sender: float(self._differences[row]) for sender, row in self._rows_of.items()}
+
+    def _set_differences(self, own: float, neighbours: dict[Name, float]) -> None:
+        """Write τ² of the agent itself, and of those senders of whom it is known."""
+        self._differences = np.zeros(self._capacity + 1)  # by row; the last one is the agent's own
+        self._differences[-1] = own
+        for sender, row in self._rows_of.items():
+            self._differences[row] = neighbours.get(sender, 0.0)
 
     def _set_recent(self) -> None:
         """Where tallies forget, go by what is left of them."""
@@ -160,6 +183,8 @@ class Decider:
         """The index of the arm to pull: the policy's choice, or what floors and caps make of it."""
         if self.traffic.is_free:
             return self._update(pick=True)
+        if self._compares:
+            self._update(pick=False)  # of all arms, not only of those that are free
         index, self.forced = self.traffic.draw(self._arms, luck_at(self.seed, self.time), self._prefer)
         return index
 
@@ -167,23 +192,24 @@ class Decider:
         """The index of the arm that the policy prefers among some, as if there were no others."""
         if len(among) == len(self._arms):
             return self._update(pick=True)
-        return among[self._call(self._own[:, among].copy("C"), self._told[:, :, among].copy("C"), pick=True)]
+        return among[self._call(self._own[:, among].copy("C"), self._told[:, :, among].copy("C"), True, False)]
 
     def _update(self, pick: bool) -> int:
         """Believe anew of all arms, and choose one where asked to."""
         self._believed = True
-        return self._call(self._own, self._told, pick)
+        return self._call(self._own, self._told, pick, self._compares)
 
-    def _call(self, own: Floats, told: Floats, pick: bool) -> int:
+    def _call(self, own: Floats, told: Floats, pick: bool, due: bool) -> int:
         """`decide` on these arms."""
         arm: int = self._decide(
             own,
             told,
             self._work,
             self._used_rows,
+            self._differences,
             self._params,
             self._rng,
-            (self.filter.consistency, self.f, self.kappa, self.time, self.clock),
+            (self.filter.consistency, self.f, self.kappa, self.time, self.clock, self._spread, due),
             pick,
         )
         if arm < 0:

@@ -7,7 +7,8 @@ import numpy as np
 from numba import types
 
 from byzmab.core.believe import ALL_ARMS, Inbox, Own, Reading, believe_agent
-from byzmab.core.compiler import compiled, specialize
+from byzmab.core.compiler import compiled, compiled_noinline, specialize
+from byzmab.core.differences import is_due, limit_others, measure_difference, measure_neighbour
 from byzmab.core.filters.base import EVERY_ROUND, Filter
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Belief
@@ -24,7 +25,7 @@ def dirty_arms(state: State, agent: int, first: np.uint64, end: np.uint64) -> np
     """A word with the bits of those arms on which something changed that an agent knows or hears."""
     arms = state.arms
     every_arm = ALL_ARMS if arms > 63 else (np.uint64(1) << np.uint64(arms)) - np.uint64(1)
-    if state.stable_inbox == 0 or state.depends_on == EVERY_ROUND:
+    if state.stable_inbox == 0 or state.depends_on == EVERY_ROUND or is_due(state.agent_spread, state.time, state.epoch):
         return every_arm
     dirty_rows = state.dirty
     inbox_rows = unsigned(state.inbox_rows)
@@ -34,6 +35,19 @@ def dirty_arms(state: State, agent: int, first: np.uint64, end: np.uint64) -> np
         if dirty == every_arm:
             break
     return np.uint64(dirty)
+
+
+@compiled_noinline
+def measure_neighbours(state: State, agent: int) -> None:
+    """Measure how far each neighbour that an agent hears now differs from it."""
+    pulls, means, told_pulls, told_means = state.pulls, state.means, state.told_pulls, state.told_means
+    rows, senders, starts = state.inbox_rows, state.inbox_senders, state.inbox_starts
+    differences = state.neighbour_differences
+    for entry in range(starts[agent], starts[agent + 1]):
+        row = rows[entry]
+        differences[agent, senders[entry]] = measure_neighbour(
+            pulls[agent], means[agent], told_pulls[row], told_means[row]
+        )
 
 
 def believe_all(state: State) -> None:
@@ -54,6 +68,9 @@ def believe_all(state: State) -> None:
     estimates = state.estimates
     weights = state.weights
     doubts = state.doubts
+    differences, neighbour_differences = state.differences, state.neighbour_differences
+    senders = unsigned(state.inbox_senders)
+    due = is_due(state.agent_spread, state.time, state.epoch)
     for agent in range(state.agents):
         expelled = expelled_by(state, agent)
         first, end = starts[agent], starts[agent + 1] if believes_anyone(state, agent, expelled) else starts[agent]
@@ -66,15 +83,22 @@ def believe_all(state: State) -> None:
             state.clock,
             state.expects * (heard - expelled),
         )
+        if due:
+            measure_neighbours(state, agent)
+        belief = Belief(estimates[agent], weights[agent], doubts[agent], own_means[agent], own_pulls[agent])
         sound = believe_agent(
             Own(own_pulls[agent], own_means[agent]),
-            Inbox(told_pulls, told_means, inbox_rows, first, end),
+            Inbox(told_pulls, told_means, inbox_rows, first, end, senders, neighbour_differences[agent]),
             dirty,
             reading,
             params,
             work,
-            Belief(estimates[agent], weights[agent], doubts[agent], own_means[agent], own_pulls[agent]),
+            belief,
         )
+        if state.agent_spread != 0.0:
+            if due:
+                differences[agent] = measure_difference(own_pulls[agent], own_means[agent], belief)
+            limit_others(own_pulls[agent], own_means[agent], dirty, differences[agent], belief)
         if not sound:
             state.fault = BAD_BELIEF
 

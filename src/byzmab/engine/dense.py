@@ -4,11 +4,12 @@ import numpy as np
 
 from byzmab.core.believe import ALL_ARMS
 from byzmab.core.compiler import compiled, compiled_noinline
+from byzmab.core.differences import is_due, limit_others, measure_difference
 from byzmab.core.droppable import Droppable, Rule
 from byzmab.core.extremes import Extremes
 from byzmab.core.filters.base import EVERY_ROUND
 from byzmab.core.filters.trimmed import believe_dense  # `specialize` puts the filter's own in its place
-from byzmab.core.report import LEAST_PULLS, Floats, Heard, Integers, Words
+from byzmab.core.report import LEAST_PULLS, Belief, Floats, Heard, Integers, Words
 from byzmab.core.shared_order import SharedOrder, load_arm, merge_extremes, queue_receivers
 from byzmab.core.sorting import sort_reports
 from byzmab.engine.audit import expelled_by
@@ -202,6 +203,18 @@ def drops_extremes(params: Floats, time: int) -> tuple[float, bool]:
 merge, drops = merge_extremes, drops_extremes  # `specialize` puts others in their place for filters with a centre
 
 
+@compiled
+def limit_all(state: State, dirty: np.uint64, due: bool) -> None:
+    """Let every agent limit what others are worth to it on the dirty arms, by how much it differs from them."""
+    pulls, means, differences = state.pulls, state.means, state.differences
+    estimates, weights, doubts = state.estimates, state.weights, state.doubts
+    for agent in range(state.agents):
+        belief = Belief(estimates[agent], weights[agent], doubts[agent], means[agent], pulls[agent])
+        if due:
+            differences[agent] = measure_difference(pulls[agent], means[agent], belief)
+        limit_others(pulls[agent], means[agent], dirty, differences[agent], belief)
+
+
 def believe_all_dense(state: State) -> None:
     """Let every agent believe anew of every arm on which some report changed."""
     agents, arms = state.agents, state.arms
@@ -223,7 +236,8 @@ def believe_all_dense(state: State) -> None:
     consistency = state.consistency == 1
     follow = state.stable_inbox == 1 and state.depends_on != EVERY_ROUND
     rule = Rule(min(state.f + state.most_missing, agents), *drops(params, state.time))
-    dirty = union(state.dirty) if follow else ALL_ARMS
+    due = is_due(state.agent_spread, state.time, state.epoch)
+    dirty = union(state.dirty) if follow and not due else ALL_ARMS
     for arm in range(arms):
         if not (dirty >> np.uint64(arm & 63)) & np.uint64(1):
             continue
@@ -244,3 +258,5 @@ def believe_all_dense(state: State) -> None:
             estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = believe_dense(heard, middle)
             if not (weights[agent, arm] > 0.0 and estimates[agent, arm] + doubts[agent, arm] < np.inf):
                 state.fault = BAD_BELIEF
+    if state.agent_spread != 0.0:
+        limit_all(state, dirty, due)

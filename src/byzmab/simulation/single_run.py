@@ -6,6 +6,7 @@ import numpy as np
 
 from byzmab.core import draws
 from byzmab.core.compiler import is_ours
+from byzmab.core.differences import AUTO
 from byzmab.core.errors import BadInput
 from byzmab.core.liars import FROM_NEIGHBOURS
 from byzmab.core.report import Floats
@@ -113,6 +114,7 @@ class Run:
         state.numbers = np.array(parts.order)
         self._set_rewards(parts.rewards)
         state.kappas = draw_kappas(experiment, run)
+        state.differences = np.full(parts.agents, max(parts.filter.spread_between_agents, 0.0) ** 2)
         for kind, part in PARAMETERIZED.items():
             setattr(state, f"{kind}_params", getattr(parts, part).params)
         state.attack_scratch = np.zeros(parts.attack.scratch_shape(parts.agents, parts.arms, parts.byzantine))
@@ -140,6 +142,7 @@ def settings_of(experiment: Experiment, dense: bool) -> dict[str, float]:
     memory = 0 if always_same else min(experiment.memory, experiment.horizon)
     history = (memory if kept == NOT_KEPT else 0) + experiment.delay + 1
     edges = expected_edges(experiment, dense) + parts.agents
+    spread = parts.filter.spread_between_agents if baseline is None and not experiment.context else 0.0
     return {
         "agents": parts.agents,
         "arms": parts.arms,
@@ -169,6 +172,8 @@ def settings_of(experiment: Experiment, dense: bool) -> dict[str, float]:
         "common_lies": kept == PER_SENDER and not parts.attack.equivocates,
         "tell_rounds": parts.tell.rounds,
         "growth": parts.tell.growth,
+        "agent_spread": spread,
+        "compared": 0 if spread != AUTO or dense else parts.agents,
         "stable_inbox": always_same and (history == 1 or kept == PER_SENDER) and experiment.epoch == 1,
         "dense": dense,
         "lists_edges": not dense or parts.attack.sees_edges,

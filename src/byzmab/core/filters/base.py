@@ -88,6 +88,11 @@ class Filter(Plugin):
             if "believe" in vars(cls) and name not in vars(cls):
                 setattr(cls, name, None)
 
+    @property
+    def spread_between_agents(self) -> float:
+        """How far the true means of agents may differ: AUTO, a bound ε, or 0; see core/differences.py."""
+        return 0.0
+
     @classmethod
     def functions(cls) -> Iterator[tuple[str, Any, Contract]]:
         """Its compiled functions, with what is asked of them."""

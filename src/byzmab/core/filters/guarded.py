@@ -8,12 +8,14 @@ says what is only measured: the recommended setting, whose doubt is smaller and 
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from byzmab.core.compiler import compiled, compiled_noinline
+from byzmab.core.differences import AUTO
 from byzmab.core.filters.base import CAPPED_COUNTS, Filter
 from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.pull import cap_of, pool_around
@@ -257,19 +259,26 @@ class Guarded(Filter):
 
     parameters = (
         "guarded:2,2.5,40, how many times what trimming took off and how many standard errors are doubted, both 0 or "
-        "more, and the pulls after which doubt fades, above 0; guarded:proven=1 for the theorem's constants"
+        "more, and the pulls after which doubt fades, above 0; guarded:proven=1 for the theorem's constants; "
+        "guarded:spread=auto, how far the true means of agents differ: measured if auto, none if 0, or a bound up to 1"
     )
     believe = staticmethod(believe)
     believe_dense = staticmethod(believe_dense)
     drops = staticmethod(drops)
     explain = staticmethod(explain)
     depends_on = CAPPED_COUNTS
+    words: ClassVar[Mapping[str, float]] = {"auto": AUTO}
     audits = True
     steady = True
     bias: float = 2.0  # these three are measured, not derived
     caution: float = 2.5
     fade: float = 40.0
     proven: int = 0
+    spread: float = AUTO
+
+    @property
+    def spread_between_agents(self) -> float:
+        return 0.0 if self.proven else self.spread
 
     def played(self, name: str) -> Any:
         """Without what is proven where it is not asked for: half of what there is to compile."""
@@ -278,5 +287,6 @@ class Guarded(Filter):
 
     def __post_init__(self) -> None:
         doubts = 0.0 <= self.bias < math.inf and 0.0 <= self.caution < math.inf and 0.0 < self.fade < math.inf
-        if not doubts or self.proven not in (0, 1):
-            raise self.misunderstood(f"{self.bias},{self.caution},{self.fade},{self.proven}")
+        spread = self.spread == AUTO or (0.0 <= self.spread <= 1.0 and not (self.proven and self.spread))
+        if not doubts or self.proven not in (0, 1) or not spread:
+            raise self.misunderstood(f"{self.bias},{self.caution},{self.fade},{self.proven},spread={self.spread}")
