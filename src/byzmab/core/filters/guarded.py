@@ -25,12 +25,10 @@ from byzmab.core.report import Floats, Heard, Middle
 from byzmab.core.sorting import sort_few, sort_reports, take_out
 
 BIAS, CAUTION, FADE, PROVEN = range(4)  # where the parameters are
-SIGMA = 0.5  # the largest standard deviation of rewards in [0, 1]
 IMPOSSIBLE = 4.0  # c (x̄ − centre)² above this + ½ ln c: four and a half standard errors at ten pulls, more at more
 SURELY = 24.0  # IMPOSSIBLE + ½ ln c is less for any count up to 10¹⁷, so that no logarithm is needed above it
 TRIMMED_PULLS_KNOW = 0.9  # what a trimmed mean knows of those it is made from, less f: measured
 MODERATE = 2.0  # standard errors by which a lie may raise the doubt: more is not believed to be honest
-ROOM = 2.0  # half the width of an interval, in 1/√w, by which being alone is compared with what was heard
 ALL_WITH_ALL = 24  # up to so many reports are sorted by comparing all with all
 
 
@@ -96,22 +94,23 @@ def drop_strangest(own_pulls: float, own_mean: float, centre: float, pulls: Floa
 
 
 @compiled
-def deviation_near(top: float) -> float:
-    """The largest standard deviation of rewards whose mean is `top`, at least ½, as a share of SIGMA."""
-    mean = min(max(top, 0.5), 1.0)
-    return 2.0 * math.sqrt(mean * (1.0 - mean))
+def deviation_at(estimate: float, weight: float) -> float:
+    """The largest standard deviation of rewards whose mean may lie one standard error nearer to ½ than the estimate."""
+    variance = max(0.0, estimate * (1.0 - estimate))
+    off = max(0.0, abs(estimate - 0.5) - math.sqrt(variance / weight) - 1.0 / weight)
+    return math.sqrt(max(0.0, 0.25 - off * off))
 
 
 @compiled
-def measured_doubt(lift: float, lies: float, estimate: float, weight: float, params: Floats) -> float:
+def measured_doubt(lift: float, lies: float, deviation: float, weight: float, params: Floats) -> float:
     """The doubt of the recommended setting: caution while little was heard, and what trimming may have taken away.
 
     `lift` is by how much the estimate rises if only those who pull down are left out: if the f who pull down hardest
     are the liars, the estimate is too low by that much. `lies` is the most that lies of moderate size raise it by.
     """
     young = params[FADE] / (params[FADE] + weight)
-    doubt = params[CAUTION] * SIGMA * math.sqrt(young / weight) + params[BIAS] * young * min(max(lift, 0.0), lies)
-    return float(doubt * deviation_near(estimate + 1.5 * SIGMA / math.sqrt(weight)))
+    doubt = params[CAUTION] * deviation * math.sqrt(young / weight)
+    return float(doubt + params[BIAS] * young * min(max(lift, 0.0), lies))
 
 
 @compiled
@@ -180,11 +179,9 @@ def believe_measured(heard: Heard, middle: Middle) -> tuple[float, float, float]
     weight = max(kept, n + TRIMMED_PULLS_KNOW * (told + middle.pulls - f * cap))
     upper_kept = between + left_in.upper_kept
     lift = centre + (rewards + left_in.upper_total) / upper_kept - estimate
-    lies = f * MODERATE * SIGMA * math.sqrt(cap) / upper_kept
-    doubt = measured_doubt(lift, lies, estimate, weight, heard.params)
-    if doubt + ROOM / math.sqrt(weight) >= ROOM / math.sqrt(n):
-        return mean, n, 0.0
-    return estimate, weight, doubt
+    deviation = deviation_at(estimate, weight)
+    lies = f * MODERATE * deviation * math.sqrt(cap) / upper_kept
+    return estimate, weight, measured_doubt(lift, lies, deviation, weight, heard.params)
 
 
 @compiled_noinline
