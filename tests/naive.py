@@ -340,6 +340,14 @@ def largest_mean(z, w, log_t):
     return low
 
 
+def nearest(n, x, n_past, total_past, expected):
+    """The count and mean nearest to a lie that can follow what was told before."""
+    if not (n > 0 and math.isfinite(x)):
+        return (0, 0.0) if not expected else (n_past, total_past / n_past) if n_past > 0 else (1, 0.5)
+    m = max(n, n_past)
+    return m, min(max(m * x, total_past), total_past + (m - n_past)) / m
+
+
 # --- attacks: a report (n, x̄) per arm from a liar to a receiver ----------------------------------------------
 
 
@@ -353,6 +361,8 @@ class Liars:
         self.N, self.B, self.f = experiment.parts.agents, number_of_liars(experiment), experiment.settings()["f"]
         self.M = experiment.parts.arms
         self.step_a = experiment.filter in HAVE_STEP_A
+        self.filter, self.policy = experiment.filter, experiment.policy
+        self.plans, self.due, self.tracks = {}, {}, {}  # tracks: what was told before, by receiver and liar
         self.key = key_of(experiment, run, ATTACK)
         rng = Stream(self.key)
         self.beta = [[rng.uniform() for _ in range(self.M)] for _ in range(self.B)]
@@ -360,7 +370,7 @@ class Liars:
     def see(self, t, n, x, n_before, in_neighbours, inbox, kappas, mu):
         self.everyones = mu  # μ of each agent; the average of all for a lie to everyone
         self.t, self.n, self.x, self.n_before, self.inbox, self.kappas = t, n, x, n_before, inbox, kappas
-        self.heard = [len({*inbox[i], *in_neighbours[i]}) for i in range(self.N)]
+        self.heard_now = in_neighbours
         rng = Stream(fold(self.key, t))
         if self.name in ("constant", "mimic"):
             self.copied = self.B + rng.below(self.N - self.B)
@@ -389,14 +399,7 @@ class Liars:
 
     def careful_lie(self, liar, i, past, expected):
         """The lie nearest to what `liar` would like to tell that can follow what it told agent i before."""
-        told = []
-        for k, (n, x) in enumerate(self.lie(liar, i)):
-            n_past, total_past = past[k]
-            m = max(n, n_past)
-            total = min(max(m * x, total_past), total_past + (m - n_past))
-            nothing = (0, 0.0) if not expected else (n_past, total_past / n_past) if n_past > 0 else (1, 0.5)
-            told.append((m, total / m) if n > 0 and math.isfinite(x) else nothing)
-        return told
+        return [nearest(n, x, *past[k], expected) for k, (n, x) in enumerate(self.lie(liar, i))]
 
     def on_arm(self, liar, i, k, rng):
         n, x, honest = self.n, self.x, [x[k] for x in self.x[self.B :]]
@@ -421,6 +424,8 @@ class Liars:
             aside = any(x[i][arm] < 0 and self.mu[arm] < max(self.mu) for arm in range(self.M))
             counts = self.mu[k] < max(self.mu) and (x[i][k] < 0 or not aside)
             return n[i][k] + 1, max(0.0, 1 - n[i][k] / (self.t + 1)) if counts else 0.0
+        if self.name in ("greedy", "victim", "phased"):
+            return self.foreseen(liar, i, k, rng)
         A = self.consistent(i, k)
         if self.name == "crafted":
             return self.crafted(liar, i, k, A)
@@ -434,6 +439,53 @@ class Liars:
         """The honest means on arm k that agent i hears and finds consistent, ascending."""
         heard = [report[k] for j, report in self.inbox[i].items() if j >= self.B]
         return sorted(xj for _, xj in (step_a(self.n[i][k], heard, self.kappas[i]) if self.step_a else heard))
+
+    def foreseen(self, liar, i, k, rng):
+        """What is worst for agent i of some lies, by its own filter and policy; one's own tally where it is spared."""
+        first = {"victim": 1, "phased": 1000}.get(self.name)
+        given = [float(part) for part in self.parameter.split(",") if part]
+        number = int(given.pop(0)) if first and given else first
+        reach, levels, pace = [*given, *(3, 4, 0.01)[len(given) :]]
+        turn = {"victim": (number or 1) - 1, "phased": self.t // (number or 1)}.get(self.name, i - self.B)
+        if i < self.B or (i - self.B) != turn % (self.N - self.B):
+            return self.n[liar][k], self.x[liar][k]
+        if self.t >= self.due.get(i, 0):
+            self.plans[i] = self.plan(liar, i, reach, int(levels), rng)
+            self.due[i] = self.t + 1 + math.floor(pace * self.t)
+        return self.plans[i][k]
+
+    def plan(self, liar, i, reach, levels, rng):
+        past = self.tracks.get((i, liar)) or [(0, 0.0)] * self.M
+        liars, n, x = sum(j < self.B for j in {*self.inbox[i], *self.heard_now[i]}), self.n[i], self.x[i]
+        honest = [report for j, report in self.inbox[i].items() if j >= self.B]
+
+        def allowed(k, count, mean):
+            return nearest(count, mean, *past[k], True) if self.careful else (count, mean)
+
+        def believed(k, lie):
+            f, reports = liars_among(self.f, self.may_hear[i]), [lie] * liars + [report[k] for report in honest]
+            return FILTERS[self.filter](n[k], x[k], reports, f, self.kappas[i], self.t)
+
+        centres = []
+        for k in range(self.M):
+            all_pulls = [(n[k], x[k]), *(report[k] for report in honest)]
+            centres.append(sum(nj * xj for nj, xj in all_pulls) / sum(nj for nj, _ in all_pulls))
+        lies = [allowed(k, 1, centres[k]) for k in range(self.M)]
+        beliefs = [believed(k, lies[k]) for k in range(self.M)]
+        best = max(range(self.M), key=lambda k: self.mu[k])
+        for k in range(self.M):
+            others = [j for j in range(self.M) if j != k]
+            rest = (0.0, max(sum(beliefs[j][1] for j in others), 1), 0.0), (0.0, max(sum(n[j] for j in others), 1))
+            for times in (0, 0.5, 1):
+                for level in range(-levels - 1, levels + 2):
+                    mean = centres[k] + reach * level / levels * 0.5 / math.sqrt(n[k])
+                    mean = min(max(mean, 0.0), 1.0) if abs(level) <= levels else float(level > 0)
+                    lie = allowed(k, max(times * (n[k] + 1), 1), mean)
+                    tried = believed(k, lie)
+                    own = [(x[k], n[k]), (x[k], n[k]), rest[1]]
+                    if choose(self.policy, [tried, beliefs[k], rest[0]], own, self.t, rng) == (k == best):
+                        lies[k], beliefs[k] = lie, tried
+        return lies
 
     def crafted(self, liar, i, k, A):
         p = {"best": -1, "second": -1, "others": -1, "best_count": 1, "second_count": 1, "other_counts": 1}
@@ -812,6 +864,7 @@ def hear(experiment, run, t, sent, world, remembered, kept, tracks, liars, kappa
                 tell(i, j, list(zip(n[j], x[j], strict=True)))
     inbox = [{j: report for j, (_, report) in remembered[i].items()} for i in range(N)]
     redrawn = experiment.time_varying and experiment.parts.graph.random
+    liars.tracks = tracks
     liars.may_hear = [N - 1 if redrawn else len(known[i]) for i in range(N)]
     liars.see(sent, n, x, n_before, tellers, inbox, kappas, mu)
     for i in range(N):

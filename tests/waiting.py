@@ -2,7 +2,7 @@
 
 import time
 
-LONG = 120.0  # seconds within which everything that should happen has happened
+LONG = 300.0  # seconds within which everything that should happen has happened, also on a machine that is busy
 
 
 def until(condition, seconds=LONG, every=0.02):

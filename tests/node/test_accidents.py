@@ -13,6 +13,7 @@ from waiting import until
 
 from byzmab import Client
 from byzmab.node.config import read_config, write_config
+from byzmab.node.faults import TRY_AGAIN
 from byzmab.node.transport.base import Link
 from byzmab.node.transport.zenoh import ZenohTransport
 
@@ -94,9 +95,9 @@ def village(tmp_path):
     village.close()
 
 
-def refused(*arguments):
+def refused(*arguments, code=2):
     """What byzmab node says when it does not do what it is told."""
-    return byzmab("node", *arguments, code=2).stderr.strip().splitlines()[-1]
+    return byzmab("node", *arguments, code=code).stderr.strip().splitlines()[-1]
 
 
 # accidents
@@ -164,15 +165,15 @@ def test_a_lock_that_a_node_holds_cannot_be_deleted_away(tmp_path):
     config = read_config(node.file)
     config.http.port = free_port()
     write_config(config, node.directory / "second.toml")
-    assert "is in use by another node" in refused(node.directory / "second.toml")
+    assert "is in use by another node" in refused(node.directory / "second.toml", code=TRY_AGAIN)
     shutil.copytree(node.directory / "agent-1", node.directory / "copy")
     config.data = "copy"
     write_config(config, node.directory / "second.toml")
-    assert "key file" in refused(node.directory / "second.toml"), "nor with other data"
+    assert "key file" in refused(node.directory / "second.toml", code=TRY_AGAIN), "nor with other data"
     shutil.copy(node.directory / "node.key", node.directory / "other.key")
     config.key, config.data = "other.key", "agent-1"
     write_config(config, node.directory / "second.toml")
-    assert "data file" in refused(node.directory / "second.toml"), "nor with a copy of the key"
+    assert "data file" in refused(node.directory / "second.toml", code=TRY_AGAIN), "nor with a copy of the key"
     assert node.stop() == 0
 
 

@@ -21,6 +21,7 @@ from waiting import LONG, until
 
 from byzmab import AsyncClient, BadInput, Client, NodeError
 from byzmab.node.config import write_config
+from byzmab.node.faults import TRY_AGAIN
 
 TOKEN = "correct-horse-battery-staple"
 
@@ -389,7 +390,7 @@ def test_a_node_that_cannot_start_says_why_and_exits_with_2(tmp_path, change, sa
 def test_a_port_in_use_is_named(tmp_path):
     node = Process(1, tmp_path)
     with socket.create_server(("127.0.0.1", node.port)):
-        done = byzmab("node", node.file, code=2)
+        done = byzmab("node", node.file, code=TRY_AGAIN)
     assert f"127.0.0.1:{node.port} cannot be listened on" in done.stderr
 
 

@@ -228,7 +228,7 @@ def test_a_restarted_node_goes_on_as_if_it_had_never_stopped(tmp_path):
     for node in (host, twin):
         learn(node, 30, lambda arm: 1.0 if arm == "b" else 0.25)
         say(node, 2, frame(2, 4, (9, 9, 9, 9), (0.9, 0.1, 0.1, 0.1)))
-        node.decisions.set_arms(["b", "c", "e"])
+        node.set_arms(["b", "c", "e"])
     open_events = {node: node.select()[0] for node in (host, twin)}
     host.close()
     again = host_of(config, 1, clock=time.clock())

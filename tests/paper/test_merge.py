@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command import byzmab
+from waiting import LONG
 
 from byzmab import BadInput
 from byzmab.paper.figures import IDS, read_figure, read_figures
@@ -226,7 +227,7 @@ def test_two_processes_at_once_leave_one_report_of_both(some):
     for process in both:
         process.start()
     for process in both:
-        process.join(120)
+        process.join(LONG)
         assert process.exitcode == 0
     assert runs_of(some) == {"F5": 3, "F9": 3, "F10": 2}
     assert not [path.name for path in some.glob(".F*")]

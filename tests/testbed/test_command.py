@@ -248,9 +248,7 @@ def test_rewards_are_the_simulators_and_the_same_for_the_solo_counterpart():
             assert sum(drawn) == state.totals[agent, arm]
             assert drawn == [twin.pull(arm) for _ in range(pulls)]
         gaps = [0.0, 0.05, 0.1, 0.2]
-        assert stream.regret == pytest.approx(
-            sum(g * (n - 1) for g, n in zip(gaps, state.pulls[agent], strict=True))
-        )
+        assert stream.regret == pytest.approx(sum(g * (n - 1) for g, n in zip(gaps, state.pulls[agent], strict=True)))
 
 
 SCRIPT = """

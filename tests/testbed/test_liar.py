@@ -51,6 +51,7 @@ class InMemoryNetwork:
             kappa=float(experiment.kappa),
             filter=experiment.filter,
             seed=experiment.seed,
+            policy=experiment.policy,
         )
         write_plan(self.plan, directory / "attack-plan.json")
         self.hosts = [self._host(i, directory, settings) for i in range(parts.agents)]

@@ -14,6 +14,7 @@ from byzmab.attacks.contexts.swap import Swap
 from byzmab.attacks.crafted import Crafted
 from byzmab.attacks.extreme import Extreme
 from byzmab.attacks.gaussian import Gaussian
+from byzmab.attacks.greedy import Greedy, Phased, Victim
 from byzmab.attacks.mimic import Mimic
 from byzmab.attacks.none import NoAttack
 from byzmab.attacks.smart import Smart
@@ -35,6 +36,9 @@ ATTACKS = Registry(
         "alie": Alie,
         "smart": Smart,
         "crafted": Crafted,
+        "greedy": Greedy,
+        "phased": Phased,
+        "victim": Victim,
     },
 )
 

@@ -40,6 +40,11 @@ class World(NamedTuple):
     inbox_senders: Integers
     inbox_rows: Integers  # rows of `told`
     told: Report  # rows × arms
+    filter_params: Floats  # of the filter and the policy that the receivers use
+    policy_params: Floats
+    careful: bool  # whether liars tell only what can follow what they told before,
+    past_pulls: Floats  # which is, in rows sender × agents + receiver: n, by arm; empty where nobody looks at it
+    past_totals: Floats  # and n x̄
 
 
 def _contracts() -> dict[str, Contract]:
@@ -52,7 +57,13 @@ def _contracts() -> dict[str, Contract]:
         np.zeros(1, np.uint64),
     )
     told, lists = Report(table, table), (integers, integers, integers, integers, integers)
-    world = World(0, table, table, integers, floats, 0, table, integers, 0, 0, integers, floats, True, *lists, told)
+    receivers = floats, floats, False, table, table
+    world = World(
+        *(0, table, table, integers, floats, 0, table, integers, 0, 0, integers, floats, True),
+        *lists,
+        told,
+        *receivers,
+    )
     extremes = Extremes(floats, floats, integers, integers, integers)
     sums = floats, floats, floats, floats, floats, floats, floats, floats, floats
     ranks = integers, integers, integers, integers, integers, integers, integers
@@ -133,6 +144,15 @@ class Attack(Plugin):
         for name, contract in CONTRACTS.items():
             if getattr(cls, name) is not None:
                 yield name, getattr(cls, name), contract
+
+    @classmethod
+    def lie_against(cls, believe: Any, choose: Any) -> Any:
+        """Return `lie` for receivers with a filter's `believe` and a policy's `choose`; most attacks call neither.
+
+        One that does calls them by the names of globals, and returns a copy of `lie` in which `specialize` has put
+        these functions (attacks/greedy.py).
+        """
+        return cls.lie
 
     def scratch_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
         """Rows and columns of the table that the attack needs."""

@@ -89,9 +89,9 @@ def take_alike(
 
 
 @compiled
-def is_sound(belief: Belief, arm: int) -> bool:
-    """Whether what is believed of an arm is numbers, with a positive weight."""
-    return bool(belief.weights[arm] > 0.0 and belief.estimates[arm] + belief.doubts[arm] < np.inf)
+def is_sound(estimate: float, weight: float, doubt: float) -> bool:
+    """Whether a belief is numbers, with a positive weight."""
+    return bool(weight > 0.0 and abs(estimate + doubt) < np.inf)
 
 
 def believe_agent(
@@ -115,7 +115,8 @@ def believe_agent(
         else:
             count, telling = take_consistent(inbox, arm, own_pulls, reading, work)
         silent, f, kappa, time = max(0, reading.expected - telling), reading.f, reading.kappa, reading.time
-        heard = Heard(pulls[:count], means[:count], own_pulls, own_mean, f, kappa, time, silent, params)
-        belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = believe(heard)
-        sound &= is_sound(belief, arm)
+        heard = Heard(pulls[:count], means[:count], own_pulls, own_mean, f, kappa, time, silent, params, None)
+        estimate, weight, doubt = believe(heard)
+        belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = estimate, weight, doubt
+        sound &= is_sound(estimate, weight, doubt)
     return sound

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from byzmab.core.believe import ALL_ARMS
+from byzmab.core.believe import ALL_ARMS, is_sound
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.differences import is_due, limit_others, measure_difference
 from byzmab.core.droppable import Droppable, Rule
@@ -254,9 +254,9 @@ def believe_all_dense(state: State) -> None:
             own_mean = shared.own_means[agent]
             expelled = expelled_by(state, agent)
             f, silent = max(0, state.f - expelled), state.expects * (silent - expelled)
-            heard = Heard(pulls[:count], means[:count], own, own_mean, f, kappa, state.time, silent, params)
+            heard = Heard(pulls[:count], means[:count], own, own_mean, f, kappa, state.time, silent, params, None)
             estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = believe_dense(heard, middle)
-            if not (weights[agent, arm] > 0.0 and estimates[agent, arm] + doubts[agent, arm] < np.inf):
+            if not is_sound(estimates[agent, arm], weights[agent, arm], doubts[agent, arm]):
                 state.fault = BAD_BELIEF
     if state.agent_spread != 0.0:
         limit_all(state, dirty, due)

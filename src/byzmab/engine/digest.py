@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from byzmab.core.believe import is_sound
 from byzmab.core.compiler import compiled
 from byzmab.core.filters.trimmed import average as believe_digest  # `specialize` puts the filter's own in its place
 from byzmab.core.filters.trimmed import digest  # and here
@@ -64,12 +65,12 @@ def believe_all_digested(state: State) -> None:
             own, mean = own_pulls[agent, arm], own_means[agent, arm]
             if told & bit or own > limits[agent, arm]:
                 count, limit = gather_consistent(own, kappa, told_pulls, told_means, inbox_rows[first:end], arm, work)
-                heard = Heard(work[0][:count], work[1][:count], own, mean, f, kappa, state.time, 0, params)
+                heard = Heard(work[0][:count], work[1][:count], own, mean, f, kappa, state.time, 0, params, None)
                 totals[agent, arm], sizes[agent, arm] = digest(heard)
                 limits[agent, arm] = limit
-            heard = Heard(work[0][:0], work[1][:0], own, mean, f, kappa, state.time, 0, params)
+            heard = Heard(work[0][:0], work[1][:0], own, mean, f, kappa, state.time, 0, params, None)
             size = sizes[agent, arm]
             estimate, weight, doubt = believe_digest(heard, totals[agent, arm], size)
             estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = estimate, weight, doubt
-            if not (weight > 0.0 and estimate + doubt < np.inf):
+            if not is_sound(estimate, weight, doubt):
                 state.fault = BAD_BELIEF

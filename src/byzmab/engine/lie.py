@@ -13,8 +13,9 @@ from byzmab.attacks.base import pick_normal_agent as start_round  # and here
 from byzmab.attacks.constant import lie  # and here
 from byzmab.core.compiler import compiled, specialize
 from byzmab.core.draws import fold
-from byzmab.core.filters.base import CAPPED_COUNTS, CONSISTENT_MEANS
+from byzmab.core.filters.base import CAPPED_COUNTS, CONSISTENT_MEANS, Filter
 from byzmab.core.mistakes import check_functions
+from byzmab.core.policies.base import Policy
 from byzmab.core.report import Floats, Report, Words
 from byzmab.engine.audit import Past, audit, be_careful, edge_of, past_of
 from byzmab.engine.dense import shared_order_of
@@ -55,6 +56,11 @@ def world_of(state: State) -> World:
         state.inbox_senders,
         state.inbox_rows,
         told,
+        state.filter_params,
+        state.policy_params,
+        state.careful == 1,
+        state.past_pulls,
+        state.past_totals,
     )
 
 
@@ -168,13 +174,17 @@ def lie_all(state: State) -> None:
             deliver(state, world, past, sender, receiver, row, report)
 
 
-def lying(attack: Attack, dense: bool) -> Any:
-    """`lie_all` with an attack's own functions in it; BadInput where one has a mistake."""
+def lying(attack: Attack, filter: Filter, policy: Policy, dense: bool) -> Any:
+    """`lie_all` with an attack's own functions in it, for receivers with a filter and a policy.
+
+    Raises BadInput where one of the functions has a mistake.
+    """
     check_functions(attack.kind, attack.functions())
     kind = type(attack)
+    lie = kind.lie_against(filter.played("believe"), type(policy).choose)
     if dense and kind.start_round_dense is not None:
-        return _lying_dense(kind.start_run, kind.start_round_dense, kind.lie)
-    return _lying(kind.start_run, kind.start_round, kind.lie)
+        return _lying_dense(kind.start_run, kind.start_round_dense, lie)
+    return _lying(kind.start_run, kind.start_round, lie)
 
 
 @cache

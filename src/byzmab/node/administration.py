@@ -1,16 +1,18 @@
 """What the owner of a node does to it beside running it: begin its data, warm or not, pardon, and change its key."""
 
+import ssl
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from byzmab.core.errors import BadInput
+from byzmab.node.backup import is_backup, restore
 from byzmab.node.client import Client, NodeError
-from byzmab.node.config import Config
+from byzmab.node.config import Config, HttpTls
 from byzmab.node.host import Host
 from byzmab.node.identity import InUse, Key, lock_key, mark_used, was_used
-from byzmab.node.records import State, new_state
+from byzmab.node.records import new_state, read_state
 from byzmab.node.store import NodeStore, StoreTrouble, begin, epoch_at, import_state
 from byzmab.node.transport.memory import Hub, MemoryTransport
 from byzmab.node.wire import seal_handover
@@ -18,11 +20,14 @@ from byzmab.node.wire import seal_handover
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to ask a node that listens on every address
 
 
-def bring_back(config: Config, state: State) -> None:
-    """Begin a node's empty data directory with an exported state, under the key in its settings."""
+def bring_back(config: Config, file: Path) -> None:
+    """Begin a node's empty data directory with an export or a backup, under the key in its settings."""
     key = Key.load(config.key)
     with lock_key(config.key):
-        import_state(config.data, config.network, key.public, state)
+        if is_backup(file):
+            restore(config.data, config.network, key.public, file)
+        else:
+            import_state(config.data, config.network, key.public, read_state(file))
         mark_used(key.public, config.key, config.data)
 
 
@@ -79,11 +84,23 @@ def _stopped(config: Config, key: Key) -> Iterator[Host]:
 def _asking(config: Config) -> Iterator[Client]:
     """A client of a running node; what the node refuses is BadInput."""
     host = ANYWHERE.get(config.http.host, config.http.host)
-    url = f"http://{f'[{host}]' if ':' in host else host}:{config.http.port}"
+    tls = config.http.tls
+    url = f"http{'s' if tls else ''}://{f'[{host}]' if ':' in host else host}:{config.http.port}"
     token = Path(config.http.token_file).read_text(encoding="ascii").strip() if config.http.token_file else None
-    with Client(url, token, retries=3) as client:
+    with Client(url, token, retries=3, trust=None if tls is None else _pinned(tls)) as client:
         try:
             yield client
         except NodeError as error:
             reason = "refuses" if error.status else "does not answer, and must run for this"
             raise BadInput(f"the node {reason}: {error}") from None
+
+
+def _pinned(tls: HttpTls) -> ssl.SSLContext:
+    """Trust in the node's own certificate, by whatever name it is asked, and in no other."""
+    try:
+        context = ssl.create_default_context(cafile=tls.certificate)
+    except OSError:  # SSLError, too
+        raise BadInput(f"http.tls.certificate {tls.certificate!r} cannot be read") from None
+    context.check_hostname = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # whoever vouches for it
+    return context

@@ -7,6 +7,7 @@
 """
 
 import asyncio
+import os
 import random
 import ssl
 import time
@@ -22,6 +23,7 @@ from byzmab.node.api import ArmsAnswer, BestAnswer, Chosen, Decision, NodeState,
 from byzmab.node.calls import Answer, Call, Context
 
 AGAIN = frozenset({0, 408, 429, 502, 503, 504})  # answers after which asking again may help
+Trust = str | os.PathLike[str] | ssl.SSLContext | None  # authorities in a file, or all about it; None: this machine's
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds; doubled with every try
 MOST_IDLE = 100  # connections kept open for the next request
 
@@ -34,8 +36,8 @@ class NodeError(Exception):
         self.status, self.detail = status, detail
 
 
-def _http_settings(url: str, token: str | None, timeout: float) -> dict[str, Any]:
-    """How httpx asks a node: directly, trusting this machine's certificates, with a connection for every caller."""
+def _http_settings(url: str, token: str | None, timeout: float, trust: Trust) -> dict[str, Any]:
+    """How httpx asks a node: directly, with a connection for every caller."""
     try:
         address = httpx.URL(url)
     except (httpx.InvalidURL, TypeError):
@@ -49,8 +51,19 @@ def _http_settings(url: str, token: str | None, timeout: float) -> dict[str, Any
         "timeout": timeout,
         "limits": httpx.Limits(max_connections=None, max_keepalive_connections=MOST_IDLE),
         "trust_env": False,
-        "verify": ssl.create_default_context() if address.scheme == "https" else False,  # no TLS, nothing to verify
+        "verify": _verification(trust) if address.scheme == "https" else False,  # no TLS, nothing to verify
     }
+
+
+def _verification(trust: Trust) -> ssl.SSLContext:
+    """How the certificate of a node is verified."""
+    if isinstance(trust, ssl.SSLContext):
+        return trust
+    try:
+        return ssl.create_default_context(cafile=trust)
+    except OSError as error:  # SSLError, too
+        reason = "it holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
+        raise BadInput(f"trust {str(trust)!r} cannot be read: {reason}; allowed: a PEM file of certificates") from None
 
 
 def _request(call: Call[Any]) -> dict[str, Any]:
@@ -86,11 +99,14 @@ def _unreachable(error: httpx.RequestError) -> NodeError:
 class Client:
     """Asks a node from ordinary code; threads may share one.
 
-    What fails for a while, a node that restarts for instance, is asked again up to `retries` times.
+    What fails for a while, a node that restarts for instance, is asked again up to `retries` times. Over https the
+    node's certificate must be vouched for by an authority in the file `trust`, or by one that this machine trusts.
     """
 
-    def __init__(self, url: str, token: str | None = None, timeout: float = 5.0, retries: int = 10) -> None:
-        self._http = httpx.Client(**_http_settings(url, token, timeout))
+    def __init__(
+        self, url: str, token: str | None = None, timeout: float = 5.0, retries: int = 10, trust: Trust = None
+    ) -> None:
+        self._http = httpx.Client(**_http_settings(url, token, timeout, trust))
         self._retries = retries
 
     def __enter__(self) -> Self:
@@ -171,8 +187,10 @@ class Client:
 class AsyncClient:
     """Asks a node from asynchronous code; see `Client`."""
 
-    def __init__(self, url: str, token: str | None = None, timeout: float = 5.0, retries: int = 10) -> None:
-        self._http = httpx.AsyncClient(**_http_settings(url, token, timeout))
+    def __init__(
+        self, url: str, token: str | None = None, timeout: float = 5.0, retries: int = 10, trust: Trust = None
+    ) -> None:
+        self._http = httpx.AsyncClient(**_http_settings(url, token, timeout, trust))
         self._retries = retries
 
     async def __aenter__(self) -> Self:

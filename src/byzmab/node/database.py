@@ -3,7 +3,7 @@
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -13,6 +13,7 @@ import msgspec
 from byzmab.core.errors import BadInput
 from byzmab.core.traffic import Forced
 from byzmab.node.evidence import Evidence, Lie
+from byzmab.node.faults import Unavailable, may_pass, refusal
 from byzmab.node.records import Arm, Event, EventState, HandoverRecord, NeighbourRecord, Pardon, State
 
 FILE = "node.db"
@@ -54,10 +55,8 @@ def readable(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise BadInput(
-            f"data file {str(path)!r} cannot be used: {error}; nothing was changed. "
-            "Move it away and bring back an export with byzmab node import"
-        ) from None
+        advice = "" if may_pass(error) else ". Move it away and bring back an export with byzmab node import"
+        raise refusal(f"data file {str(path)!r} cannot be used: {error}; nothing was changed{advice}", error) from None
 
 
 def lock_directory(directory: Path) -> IO[bytes]:
@@ -66,7 +65,7 @@ def lock_directory(directory: Path) -> IO[bytes]:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = (directory / LOCK).open("ab")
     except OSError as error:
-        raise BadInput(f"data directory {str(directory)!r} cannot be used: {error.strerror}") from None
+        raise refusal(f"data directory {str(directory)!r} cannot be used: {error.strerror}", error) from None
     return _locked(file, f"data directory {str(directory)!r}")
 
 
@@ -80,7 +79,7 @@ def _locked(file: IO[bytes], what: str) -> IO[bytes]:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         file.close()
-        raise BadInput(f"{what} is in use by another node") from None
+        raise Unavailable(f"{what} is in use by another node") from None
     return file
 
 
@@ -94,18 +93,25 @@ def connect(path: Path) -> sqlite3.Connection:
 
 def create(path: Path, state: State) -> None:
     """Make a new data file with a state, whole or not at all."""
+    with readable(path):
+        write_whole(path, lambda connection: save_state(connection, state))
+
+
+def write_whole(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
+    """Write a database for its owner alone, whole or not at all, in place of what is there; `fill` writes it."""
     rest = next((rest for suffix in ("-wal", "-shm") if (rest := Path(f"{path}{suffix}")).exists()), None)
     if rest is not None:
         raise BadInput(f"{str(rest)!r} is the rest of a data file that is gone; move it away")
     new = path.with_name(f"{path.name}.new")
     try:
         new.unlink(missing_ok=True)
-        with readable(path), closing(sqlite3.connect(new, isolation_level=None)) as connection:
-            save_state(connection, state)
+        new.touch(0o600)
+        with closing(sqlite3.connect(new, isolation_level=None)) as connection:
+            fill(connection)
         new.rename(path)
         sync_directory(path.parent)
     except OSError as error:
-        raise BadInput(f"data file {str(path)!r} cannot be written: {error.strerror}") from None
+        raise refusal(f"data file {str(path)!r} cannot be written: {error.strerror}", error) from None
     finally:
         new.unlink(missing_ok=True)
 
@@ -250,9 +256,10 @@ def write_neighbours(connection: sqlite3.Connection, records: list[NeighbourReco
 
 def write_evidence(connection: sqlite3.Connection, evidence: list[Evidence]) -> None:
     """Write evidence that is not there yet."""
-    rows = [
-        (piece.key, piece.kind, piece.network, piece.epoch, piece.seq, piece.found, *piece.raw()) for piece in evidence
-    ]
+    rows = []
+    for piece in evidence:
+        first, second = (*piece.raw(), b"")[:2]  # no second frame where one is proof
+        rows.append((piece.key, piece.kind, piece.network, piece.epoch, piece.seq, piece.found, first, second))
     connection.executemany("INSERT OR IGNORE INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
@@ -278,4 +285,5 @@ def event_of(row: Any) -> Event:
 def _evidence_of(
     key: str, kind: str, network: str, epoch: int, seq: int, found: float, first: bytes, second: bytes
 ) -> Evidence:
-    return Evidence.of(Lie(kind), network, key, (first, second), (epoch, seq), found)
+    frames = (first, second) if second else (first,)
+    return Evidence.of(Lie(kind), network, key, frames, (epoch, seq), found)

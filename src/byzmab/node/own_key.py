@@ -14,7 +14,7 @@ from byzmab.node.evidence import Contradiction, Evidence, contradiction
 from byzmab.node.identity import public_bytes
 from byzmab.node.records import Pardon, State
 from byzmab.node.store import JITTER, epoch_above
-from byzmab.node.wire import MOST_COUNT, Accepted, Mark, unseal_report
+from byzmab.node.wire import MOST_COUNT, Accepted, ImpossibleReport, Mark, unseal_report
 
 SIGNED = 4096  # versions at hand that were signed here
 
@@ -96,14 +96,20 @@ class OwnKey:
 
         Epochs above `limit`, which no neighbour accepts, are not followed.
         """
-        shown = [Accepted(unseal_report(frame, self.public, self._network), frame) for frame in frames]
+        found, shown = None, []
+        for frame in frames:
+            try:
+                shown.append(Accepted(unseal_report(frame, self.public, self._network), frame))
+            except ImpossibleReport as proof:
+                found = Contradiction.of_one(proof.signed, frame)
+                shown.append(found.after)
         sightings = [sighting for accepted in shown if (sighting := self.doubt(accepted.mark)) is not None]
         for sighting in sightings:
             self.alarms[sighting.alarm] += 1
             if sighting.epoch <= limit:
                 self._known = max(self._known, sighting.epoch)
                 self.overtaken |= sighting.alarm is Alarm.LOST or sighting.epoch >= self.epoch
-        return sightings, contradiction(*shown) if len(shown) > 1 else None
+        return sightings, found or (contradiction(shown[0], shown[1]) if len(shown) > 1 else None)
 
     def accuse(self, found: Contradiction, now: float) -> Evidence | None:
         """Keep proof of a lie under one's own key; None if it is known already, or forgiven."""
@@ -111,8 +117,7 @@ class OwnKey:
         known = any((piece.epoch, piece.seq) == version for piece in self.accusations)
         if known or found.before.signed.version <= self._pardoned:
             return None
-        frames = (found.before.frame, found.after.frame)
-        self.accusations.append(Evidence.of(found.kind, self._network, self._key, frames, version, now))
+        self.accusations.append(Evidence.of(found.kind, self._network, self._key, found.frames, version, now))
         self.alarms[Alarm.ACCUSED] += 1
         return self.accusations[-1]
 

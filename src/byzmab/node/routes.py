@@ -142,7 +142,7 @@ def _arm_routes(node: NodeRuntime) -> list[Any]:
     @put("/v1/arms", responses=_responses(*POSTED))
     async def put_arms(data: ArmsRequest) -> ArmsAnswer:
         """Use these arms from now on; a new one is chosen first, one that comes back has its old tally."""
-        host.decisions.set_arms(data.arms)
+        host.set_arms(data.arms)
         await node.durable()
         return views.arms(host)
 

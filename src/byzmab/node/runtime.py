@@ -20,7 +20,7 @@ from byzmab.node.views import finding
 
 ASK_AGAIN = 0.1  # seconds after which a neighbour that did not answer is asked again
 COUNTED = 204  # the status of a reward that was counted
-SLICE = 16  # frames taken in before the application gets its turn
+SLICE = 0.001  # seconds for which frames are handled before the application gets its turn
 SELECTS = 64  # decisions of a batch before others get their turn
 AFTER_A_FAULT = 0.1  # seconds of rest
 PROBE_EVERY, PROBE_WAIT = 1.0, 2.0  # seconds between two writes to see that it can be done, and for each
@@ -169,9 +169,7 @@ class NodeRuntime:
     async def _watch_certificates(self) -> None:
         """Tell of certificates that expire soon, now and every hour."""
         try:
-            found = expiries(self.host.config.links.tls)
-            self.metrics.set_expiries(found)
-            warn_of_expiry(found, self.host.clock.wall())
+            warn_of_expiry(expiries(self.host.config), self.host.clock.wall())
         except BadInput as error:
             log.error("certificates not read", extra={"reason": str(error)})
         await asyncio.sleep(CERTIFICATES_EVERY)

@@ -52,7 +52,8 @@ class ContextLoops(NamedTuple):
 def loops_of(experiment: Experiment, dense: bool) -> Loops | AlgorithmLoops:
     """The compiled loops of an experiment."""
     parts, baseline = experiment.parts, experiment.parts.baseline
-    draw, tell, lie = drawing(parts.placed), telling(parts.tell.keeps, dense), lying(parts.attack, dense)
+    draw, tell = drawing(parts.placed), telling(parts.tell.keeps, dense)
+    lie = lying(parts.attack, parts.filter, parts.policy, dense)
     pull, move = pulling(parts.rewards, parts.forgets), moving(parts.drift)
     if baseline is not None:
         return AlgorithmLoops(draw, tell, lie, *compiled_loops(baseline), pull, move)

@@ -196,6 +196,12 @@ def _resolve_audit(experiment: "Experiment", parts: Parts) -> bool:
     return hindrance is None and (parts.filter.audits if wanted is None else wanted)
 
 
+def audits_with(filter: Any, audit: bool | None) -> bool:
+    """Return whether agents with a filter of this name audit reports, where nothing else prevents it."""
+    entry = FILTERS.entries.get(str(filter).partition(":")[0])
+    return audit if audit is not None else bool(getattr(entry, "audits", False))
+
+
 def _check_baseline(experiment: "Experiment", parts: Parts) -> None:
     if parts.baseline is not None and not isinstance(parts.baseline, Absent):
         name = experiment.graph if isinstance(experiment.graph, str) else type(parts.graph).__name__

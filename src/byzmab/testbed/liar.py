@@ -15,6 +15,7 @@ from byzmab.core import draws
 from byzmab.core.contexts.reports import ContextReport
 from byzmab.core.filters import FILTERS
 from byzmab.core.liars import checked_f
+from byzmab.core.policies import POLICIES
 from byzmab.core.report import Report
 from byzmab.engine.audit import Past, audit, be_careful
 from byzmab.node.host import Host
@@ -33,6 +34,8 @@ class AttackView:
         self.plan = plan
         self.me = plan.agents.index(name)
         self._attack = attack
+        filter, policy = FILTERS.resolve(plan.filter), POLICIES.resolve(plan.policy)
+        self._lie_to = type(attack).lie_against(filter.played("believe"), type(policy).choose)
         agents, arms = len(plan.agents), len(plan.arms)
         self._rows = self._hand_out_rows()
         rows = agents + sum(sender < plan.byzantine for senders in plan.graph for sender in senders)
@@ -40,7 +43,8 @@ class AttackView:
         senders = np.array([sender for senders in plan.graph for sender in senders], np.int64)
         self._told = Report(np.zeros((rows, arms)), np.zeros((rows, arms)))
         self._lie = Report(np.zeros(arms), np.zeros(arms))
-        self._past = Past(np.zeros((rows, arms)), np.zeros((rows, arms)), np.zeros(rows, np.int64))
+        edges = plan.byzantine * agents
+        self._past = Past(np.zeros((edges, arms)), np.zeros((edges, arms)), np.zeros(edges, np.int64))
         self._params = np.array(attack.params, np.float64)
         self._scratch = np.zeros(attack.scratch_shape(agents, arms, plan.byzantine))
         self._rng, self._key = np.zeros(1, np.uint64), draws.key_of(plan.seed, 0, draws.ATTACK)
@@ -58,14 +62,23 @@ class AttackView:
             checked_f(plan.f, MOST),
             np.array([len(senders) for senders in plan.graph], np.int64),
             np.full(agents, plan.kappa),
-            bool(FILTERS.resolve(plan.filter).consistency),
+            bool(filter.consistency),
             starts,
             senders,
             starts,
             senders,
             np.array([row for rows in self._rows for row in rows.values()], np.int64),
             self._told,
+            np.array(filter.params, np.float64),
+            np.array(policy.params, np.float64),
+            bool(attack.careful),
+            self._past.pulls,
+            self._past.totals,
         )
+
+    def _edge(self, sender: int, receiver: int) -> int:
+        """The row of a liar and a receiver in what was told last."""
+        return sender * len(self.plan.agents) + receiver
 
     def go_on_from(self, told: dict[tuple[str, str], tuple[Any, Any]], own: Report) -> None:
         """Be careful about what was told before: under the former plan, and by this node while it was honest."""
@@ -73,22 +86,25 @@ class AttackView:
         tally = dict(zip(map(str, arms), zip(counts, averages, strict=True), strict=True))
         pulls, means = np.array([tally.get(arm, (0.0, 0.0)) for arm in self.plan.arms]).T
         for receiver, rows in enumerate(self._rows):
-            for sender, row in rows.items():
+            for sender in rows:
                 known = told.get((agents[sender], agents[receiver]))
                 if known is None and sender == self.me:
                     known = pulls, pulls * means
                 if known is not None and sender < self.plan.byzantine:
-                    self._past.pulls[row], self._past.totals[row] = known
+                    edge = self._edge(sender, receiver)
+                    self._past.pulls[edge], self._past.totals[edge] = known
 
     def told(self) -> dict[tuple[str, str], tuple[Any, Any]]:
         """Counts and sums of rewards that careful liars told last, by the names of sender and receiver."""
         agents = self.plan.agents
-        return {
-            (agents[sender], agents[receiver]): (self._past.pulls[row], self._past.totals[row])
+        edges = {
+            (agents[sender], agents[receiver]): self._edge(sender, receiver)
             for receiver, rows in enumerate(self._rows)
-            for sender, row in rows.items()
-            if sender < self.plan.byzantine and self._past.pulls[row].any()
+            for sender in rows
+            if sender < self.plan.byzantine
         }
+        past = self._past
+        return {names: (past.pulls[edge], past.totals[edge]) for names, edge in edges.items() if past.pulls[edge].any()}
 
     def _hand_out_rows(self) -> list[dict[int, int]]:
         """The row of each report, by receiver and sender: an agent's own if it is honest, one per lie otherwise."""
@@ -123,14 +139,15 @@ class AttackView:
             for sender, row in rows.items():
                 if sender < self.plan.byzantine:
                     self._rng[0] = draws.key_within(key, 1 + sender * len(self.plan.agents) + receiver)
-                    attack.lie(world, sender, receiver, *own, self._lie)
+                    self._lie_to(world, sender, receiver, *own, self._lie)
+                    edge = self._edge(sender, receiver)
                     if self._attack.careful:
-                        be_careful(self._past, row, self._lie, EXPECTED)
+                        be_careful(self._past, edge, self._lie, EXPECTED)
                     silent = ~((self._lie.pulls > 0.0) & np.isfinite(self._lie.means))
                     self._told.pulls[row] = np.where(silent, 0.0, self._lie.pulls)
                     self._told.means[row] = np.where(silent, 0.0, self._lie.means)
                     told = self._told.pulls[row], self._told.means[row]
-                    audit(self._past, row, *told, EXPECTED)  # writes down what passes
+                    audit(self._past, edge, *told, EXPECTED)  # writes down what passes
 
     def look(self, told: Mapping[str, Any]) -> None:
         """Look at the reports of agents; one that tells nothing is imagined with one's own pulls and the true means."""

@@ -10,6 +10,7 @@ from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS, Attack
 from byzmab.core.contexts.reports import ContextReport
 from byzmab.core.errors import BadInput
 from byzmab.core.mistakes import check_functions
+from byzmab.core.recommended import POLICY
 from byzmab.core.report import Report
 
 
@@ -40,6 +41,7 @@ class AttackPlan(msgspec.Struct, frozen=True):
     filter: str
     seed: int = 0
     contexts: ContextPlan | None = None  # None: the same means whatever the context
+    policy: str = POLICY
 
 
 def read_plan(path: Path) -> AttackPlan:

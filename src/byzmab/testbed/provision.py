@@ -109,6 +109,7 @@ def provision(experiment: Experiment, directory: Path, options: Options = Option
         filter=settings["filter"],
         seed=experiment.seed,
         contexts=plan_contexts(experiment),
+        policy=settings["policy"],
     )
     attack_of(plan)
     usual = REPORT_EVERY if plan.contexts is None else AT_CONTEXTS_EVERY

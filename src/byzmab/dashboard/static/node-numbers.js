@@ -43,7 +43,7 @@ export async function drawRates(points) {
   await draw(by("plot-rates"), traces, { yaxis: { rangemode: "tozero" }, xaxis: { type: "date", tickformat: "%H:%M:%S", nticks: 5 } });
 }
 
-const KINDS = { equivocation: "equivocation", sequence: "impossible sequence", impossible: "impossible history" };
+const KINDS = { equivocation: "equivocation", sequence: "impossible sequence", numbers: "impossible numbers", impossible: "impossible history" };
 const shown = new Map(); // the rows by file name, made once, so that a button keeps its focus
 
 // The stream tells of evidence without its frames: they are asked for when wanted.

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 MOST_BYTES = 65_536  # of a frame; larger ones are not taken in
+OVERHEAD = 512  # bytes of an evidence message besides the reports that it shows
 WAITING = 32  # frames of one neighbour that wait to be taken in; of more, the newest win
 
 Deliver = Callable[[str, bytes], None]

@@ -16,6 +16,7 @@ from typing import Any
 import zenoh
 
 from byzmab.core.errors import BadInput
+from byzmab.node.faults import refusal
 from byzmab.node.transport.access import DECLARED, IN, OUT, PUT, Passage, access_control, tls_settings
 from byzmab.node.transport.base import MOST_BYTES, WAITING, Certificates, Deliver, Link
 from byzmab.node.transport.session import LinkStates, Session, Subscription, attempt
@@ -150,7 +151,7 @@ class ZenohTransport:
         try:
             self._inbound = self._open({"listen/endpoints": self._listen, **waiting}, tuple(self._links.values()))
         except zenoh.ZError as error:
-            raise BadInput(f"endpoints {', '.join(self._listen)} cannot be opened: {_reason(error)}") from None
+            raise refusal(f"endpoints {', '.join(self._listen)} cannot be opened: {_reason(error)}", error) from None
         self._inbound.presence = self._inbound.zenoh.declare_subscriber(
             self._presence_path(self._key), zenoh.handlers.RingChannel(1)
         )
@@ -162,7 +163,7 @@ class ZenohTransport:
         try:
             session = self._open({"connect/endpoints": [link.endpoint], "listen/endpoints": []}, (link,))
         except zenoh.ZError as error:
-            raise BadInput(f"endpoint {link.endpoint!r} cannot be used: {_reason(error)}") from None
+            raise refusal(f"endpoint {link.endpoint!r} cannot be used: {_reason(error)}", error) from None
         session.presence = session.zenoh.declare_publisher(self._presence_path(link.key))
         self._outbound[link.name] = session
 
