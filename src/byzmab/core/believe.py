@@ -67,9 +67,7 @@ def take_consistent(
 
 
 @compiled
-def take_alike(
-    inbox: Inbox, arm: int, own: Own, work: tuple[Floats, Floats]
-) -> tuple[np.uint64, int]:
+def take_alike(inbox: Inbox, arm: int, own: Own, work: tuple[Floats, Floats]) -> tuple[np.uint64, int]:
     """Copy what reports are worth; return how many there are, and how many tell anything at all.
 
     A neighbour unlike oneself is one of them, with next to no pulls and one's own mean: it moves nothing.

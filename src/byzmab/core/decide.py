@@ -52,8 +52,9 @@ def decide(
 ) -> int:
     """Fill in the agent's beliefs; return the arm it chooses, UNSOUND or NO_ARM, or 0 where it is not to pick.
 
-    Where it is due, differences between agents are measured anew. The clock is t as filter and policy see it: time, or what is left of it where tallies forget. Tuples given by Python
-    are plain: numba takes two microseconds to recognize a NamedTuple at every call, and 0.1 for a plain tuple.
+    Where it is due, differences between agents are measured anew. The clock is t as filter and policy see it: time, or
+    what is left of it where tallies forget. Tuples given by Python are plain: numba takes two microseconds to recognize
+    a NamedTuple at every call, and 0.1 for a plain tuple.
     """
     filter_params, policy_params = params
     consistency, f, kappa, time, clock, spread, due = setting

@@ -108,7 +108,8 @@ class Decider:
         own, mean, (pulls, means) = self._own_pulls[arm], self._own_means[arm], self._told[:, self._rows, arm]
         if not own or self.ignores_reports:
             return [Fate.UNUSED if heard else Fate.SILENT for heard in pulls]
-        return self.filter.fates(own, mean, pulls, means, self.f, self.kappa, int(self.clock))
+        apart = self._differences[self._rows] if self._spread == AUTO else None
+        return self.filter.fates(own, mean, pulls, means, self.f, self.kappa, int(self.clock), 0, apart)
 
     def _set_arrays(self) -> None:
         """Set up the arrays of `decide` anew, from tallies and inbox."""

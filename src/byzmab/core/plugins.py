@@ -58,8 +58,8 @@ class Plugin:
                 name, value = placed[number] if number < len(placed) else "", part
             if name not in known or name in values or by_name != bool(equals):
                 raise ValueError(part)
-            value = cls.words.get(value.strip(), value)
-            values[name] = int(value) if known[name].type in (int, "int") else float(value)
+            meant: float | str = cls.words.get(value.strip(), value)
+            values[name] = int(meant) if known[name].type in (int, "int") else float(meant)
         return values
 
     @classmethod

@@ -25,7 +25,11 @@ def dirty_arms(state: State, agent: int, first: np.uint64, end: np.uint64) -> np
     """A word with the bits of those arms on which something changed that an agent knows or hears."""
     arms = state.arms
     every_arm = ALL_ARMS if arms > 63 else (np.uint64(1) << np.uint64(arms)) - np.uint64(1)
-    if state.stable_inbox == 0 or state.depends_on == EVERY_ROUND or is_due(state.agent_spread, state.time, state.epoch):
+    if (
+        state.stable_inbox == 0
+        or state.depends_on == EVERY_ROUND
+        or is_due(state.agent_spread, state.time, state.epoch)
+    ):
         return every_arm
     dirty_rows = state.dirty
     inbox_rows = unsigned(state.inbox_rows)

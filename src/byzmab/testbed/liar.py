@@ -71,6 +71,9 @@ class AttackView:
             self._told,
             np.array(filter.params, np.float64),
             np.array(policy.params, np.float64),
+            0.0,  # what receivers have measured is not known: they are taken for agents that are alike
+            np.zeros(agents),
+            np.empty((agents, 0)),
             bool(attack.careful),
             self._past.pulls,
             self._past.totals,

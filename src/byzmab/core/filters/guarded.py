@@ -256,6 +256,7 @@ class Guarded(Filter):
 
     @property
     def spread_between_agents(self) -> float:
+        """How far the true means of agents may differ; the theorem is about equal ones."""
         return 0.0 if self.proven else self.spread
 
     def played(self, name: str) -> Any:
