@@ -120,11 +120,11 @@ def test_a_spread_is_auto_or_a_bound(text):
 
 
 def test_agents_that_differ_do_no_worse_than_alone_whatever_is_told():
-    """Spread 0.2, four times the gap: pooling as if means were equal costs at least five times as much."""
+    """Spread 0.1, twice the gap: as much regret as alone, where pooling as if means were equal costs twice as much."""
     base = Experiment(spread=0.1, policy="moss", attack="extreme", runs=10, horizon=2000, seed=3)
     regret = {
         name: simulate(base.but(filter=name)).regret_values[:, :, -1].mean()
         for name in ("solo", "guarded", "guarded:spread=0")
     }
     assert regret["guarded"] < 1.1 * regret["solo"]
-    assert regret["guarded:spread=0"] > 3.0 * regret["solo"]
+    assert regret["guarded:spread=0"] > 2.0 * regret["solo"]
