@@ -69,6 +69,9 @@ class TallyScene:
             self._told,
             np.array(filter.params, np.float64),
             np.array(policy.params, np.float64),
+            0.0,  # what receivers have measured is not known: they are taken for agents that are alike
+            np.zeros(agents),
+            np.empty((agents, 0)),
             bool(self._attack.careful),
             self.past.pulls,
             self.past.totals,
