@@ -399,7 +399,21 @@ class Liars:
 
     def careful_lie(self, liar, i, past, expected):
         """The lie nearest to what `liar` would like to tell that can follow what it told agent i before."""
-        return [nearest(n, x, *past[k], expected) for k, (n, x) in enumerate(self.lie(liar, i))]
+        lies = [nearest(n, x, *past[k][:2], expected) for k, (n, x) in enumerate(self.lie(liar, i))]
+        latest = max((t for n, _, t in past if n > 0), default=-1)
+        recent = [past[k][0] > 0 and past[k][2] == latest for k in range(self.M)]
+        grown = [n - past[k][0] if n > 0 else 0 for k, (n, _) in enumerate(lies)]
+        since = sum(g for g, now in zip(grown, recent, strict=True) if now)
+        of_recent = min(1, (self.t - latest) / since) if since > 0 else 1
+        total = of_recent * since + sum(g for g, now in zip(grown, recent, strict=True) if not now)
+        of_all = min(1, max(self.M + self.t - sum(n for n, _, _ in past), 0) / total) if total > 0 else 1
+        if of_recent == of_all == 1:
+            return lies
+        shares = [of_recent * of_all if now else of_all for now in recent]
+        return [
+            nearest(past[k][0] + shares[k] * grown[k], x, *past[k][:2], expected) if n > 0 else (n, x)
+            for k, (n, x) in enumerate(lies)
+        ]
 
     def on_arm(self, liar, i, k, rng):
         n, x, honest = self.n, self.x, [x[k] for x in self.x[self.B :]]
@@ -455,12 +469,12 @@ class Liars:
         return self.plans[i][k]
 
     def plan(self, liar, i, reach, levels, rng):
-        past = self.tracks.get((i, liar)) or [(0, 0.0)] * self.M
+        past = self.tracks.get((i, liar)) or [(0, 0.0, 0)] * self.M
         liars, n, x = sum(j < self.B for j in {*self.inbox[i], *self.heard_now[i]}), self.n[i], self.x[i]
         honest = [report for j, report in self.inbox[i].items() if j >= self.B]
 
         def allowed(k, count, mean):
-            return nearest(count, mean, *past[k], True) if self.careful else (count, mean)
+            return nearest(count, mean, *past[k][:2], True) if self.careful else (count, mean)
 
         def believed(k, lie):
             f, reports = liars_among(self.f, self.may_hear[i]), [lie] * liars + [report[k] for report in honest]
@@ -793,16 +807,20 @@ def arms_told(tell, sent, before, after):
     return sum(new != old for new, old in zip(after[1], before[1] or [(0, 0.0)] * len(after[1]), strict=True))
 
 
-def audit(report, past, expected):
-    """Counts and sums of rewards after a report, by arm; None if no honest agent can tell it after what was before."""
+def audit(report, past, now_told, expected, sent):
+    """Counts, sums of rewards and times after a report, by arm; None if no honest agent can tell it after the past."""
     after, slack = [], 1e-9
-    for (n, x), (n_past, total) in zip(report, past, strict=True):
+    latest = max((t for n, _, t in past if n > 0), default=-1)
+    recent = 0
+    for (n, x), (n_past, total, t), is_told in zip(report, past, now_told, strict=True):
         if n > 0 and not (n >= n_past and -slack * n <= n * x - total <= n - n_past + slack * n):
             return None
         if n <= 0 and expected:
             return None
-        after.append((n, n * x) if n > 0 else (n_past, total))
-    return after
+        after.append((n, n * x, sent) if n > 0 and is_told else (n_past, total, t))
+        recent += after[-1][0] - n_past if n_past > 0 and t == latest else 0
+    total = sum(n for n, _, _ in after)
+    return None if recent > sent - latest + slack * total or total > len(after) + sent + slack * total else after
 
 
 def listens(experiment):
@@ -871,11 +889,19 @@ def hear(experiment, run, t, sent, world, remembered, kept, tracks, liars, kappa
         for j in tellers[i]:
             if j >= B:
                 continue
-            past = tracks.get((i, j), [(0, 0.0)] * experiment.parts.arms)
+            past = tracks.get((i, j), [(0, 0.0, 0)] * experiment.parts.arms)
             if past is not None:
+                _, before = kept.get((i, j), (None, None))
                 tell(i, j, liars.careful_lie(j, i, past, expected) if liars.careful else liars.lie(j, i))
                 if experiment.parts.audits or liars.careful:
-                    tracks[i, j] = audit(remembered[i][j][1], past, expected)
+                    after = kept[i, j][1]
+                    told_now = [
+                        kept[i, j][0] == sent
+                        if experiment.tell.startswith("every")
+                        else not before or after[k] != before[k]
+                        for k in range(len(after))
+                    ]
+                    tracks[i, j] = audit(after, past, told_now, expected, sent)
             if tracks.get((i, j), past) is None:
                 remembered[i][j] = t, [(0, 0.0)] * experiment.parts.arms
     return counts

@@ -1,17 +1,26 @@
 """Audit: who tells what cannot follow what it told before is heard no more, by whom it was told so.
 
-On graphs that stay as they are that includes whoever leaves out an arm. Only lies are audited, as honest tallies pass
+Besides the rule of core/audit.py, which goes arm by arm, counts are added up over arms: an agent pulls one arm a round.
+So its counts sum up to at most M + t, and those that were told last at one time have grown together by at most the
+rounds since then. Nodes cannot audit that: they have no rounds in common.
+
+Where links are reliable an audit expels whoever leaves out an arm, too. Only lies are audited, as honest tallies pass
 by themselves. An expelled liar is one of the f, and the filter goes on with f − 1 for the rest, as a node does that
 holds proof of a lie. A *careful* liar tells what is nearest to its lie and passes.
 """
 
 from typing import NamedTuple
 
-from byzmab.core.audit import follows, nearest
+import numpy as np
+
+from byzmab.core.audit import ROUNDING, follows, nearest
 from byzmab.core.compiler import compiled
 from byzmab.core.liars import are_enough, f_left
 from byzmab.core.report import Floats, Integers, Report
 from byzmab.engine.state import State
+
+UNTIMED = 2**62  # the time of a report where there are no rounds: it allows any count
+ALL_TOLD = np.uint64(2**64 - 1)  # bit k % 64: whether arm k was told just now
 
 
 class Past(NamedTuple):
@@ -19,13 +28,14 @@ class Past(NamedTuple):
 
     pulls: Floats
     totals: Floats
+    times: Integers  # when
     expelled: Integers
 
 
 @compiled
 def past_of(state: State) -> Past:
     """The past of a state; of no use where nothing is audited and nobody careful."""
-    return Past(state.past_pulls, state.past_totals, state.expelled)
+    return Past(state.past_pulls, state.past_totals, state.past_times, state.expelled)
 
 
 @compiled
@@ -35,28 +45,88 @@ def edge_of(state: State, sender: int, receiver: int) -> int:
 
 
 @compiled
-def be_careful(past: Past, edge: int, lie: Report, expected: bool) -> None:
-    """Change a lie so that it can follow what was told before, and is not silent where something is expected."""
-    for arm in range(lie.pulls.size):
-        lie.pulls[arm], lie.means[arm] = nearest(
-            lie.pulls[arm], lie.means[arm], past.pulls[edge, arm], past.totals[edge, arm], expected
-        )
+def latest_of(past: Past, edge: int) -> int:
+    """The time at which anything was told last on an edge; −1 if nothing ever was."""
+    latest = -1
+    for arm in range(past.times.shape[1]):
+        if past.pulls[edge, arm] > 0.0:
+            latest = max(latest, past.times[edge, arm])
+    return latest
 
 
 @compiled
-def audit(past: Past, edge: int, pulls: Floats, means: Floats, expected: bool) -> bool:
-    """Whether a report, as it was told, can follow the one before, and if so write it down.
+def rounds_since(time: int, latest: int) -> int:
+    """How many rounds passed since a time; more than anybody counts where there are none."""
+    return UNTIMED if time == UNTIMED else time - latest
 
-    Silence on an arm can, unless something is expected.
+
+@compiled
+def grown_since(past: Past, edge: int, latest: int, pulls: Floats, told: np.uint64) -> tuple[float, float, float]:
+    """By how much the counts grow on arms that were told last at the latest time, and on the others; their sum before.
+
+    Arms that are silent, or not told now, do not grow.
+    """
+    recent, others, before = 0.0, 0.0, 0.0
+    for arm in range(pulls.size):
+        known = past.pulls[edge, arm]
+        before += known
+        if pulls[arm] > 0.0 and (told >> np.uint64(arm & 63)) & np.uint64(1):
+            if known > 0.0 and past.times[edge, arm] == latest:
+                recent += pulls[arm] - known
+            else:
+                others += pulls[arm] - known
+    return recent, others, before
+
+
+@compiled
+def be_careful(past: Past, edge: int, lie: Report, expected: bool, time: int) -> None:
+    """Change a lie so that it can follow what was told before, and is not silent where something is expected.
+
+    Where the counts of all arms grow by more than the rounds allow, all grow by the same share of it.
+    """
+    pulls, means = lie.pulls, lie.means
+    for arm in range(pulls.size):
+        pulls[arm], means[arm] = nearest(
+            pulls[arm], means[arm], past.pulls[edge, arm], past.totals[edge, arm], expected
+        )
+    latest = latest_of(past, edge)
+    recent, others, before = grown_since(past, edge, latest, pulls, ALL_TOLD)
+    of_recent = min(1.0, rounds_since(time, latest) / recent) if recent > 0.0 else 1.0
+    grown = of_recent * recent + others
+    of_all = min(1.0, max(pulls.size + time - before, 0.0) / grown) if grown > 0.0 else 1.0
+    if of_recent == 1.0 and of_all == 1.0:
+        return
+    for arm in range(pulls.size):
+        known = past.pulls[edge, arm]
+        share = of_recent * of_all if known > 0.0 and past.times[edge, arm] == latest else of_all
+        if pulls[arm] > 0.0:
+            pulls[arm], means[arm] = nearest(
+                known + share * (pulls[arm] - known), means[arm], known, past.totals[edge, arm], expected
+            )
+
+
+@compiled
+def audit(past: Past, edge: int, pulls: Floats, means: Floats, told: np.uint64, expected: bool, time: int) -> bool:
+    """Whether a report, sent at a time, can follow the one before, and if so write it down.
+
+    Silence on an arm can, unless something is expected. `told` says which arms were told just now: the others are as
+    they were.
     """
     for arm in range(pulls.size):
         if pulls[arm] > 0.0:
-            total = pulls[arm] * means[arm]
-            if not follows(pulls[arm], total, past.pulls[edge, arm], past.totals[edge, arm]):
+            if not follows(pulls[arm], pulls[arm] * means[arm], past.pulls[edge, arm], past.totals[edge, arm]):
                 return False
-            past.pulls[edge, arm], past.totals[edge, arm] = pulls[arm], total
         elif expected:
             return False
+    latest = latest_of(past, edge)
+    recent, others, before = grown_since(past, edge, latest, pulls, told)
+    slack = ROUNDING * (before + recent + others)
+    if recent > rounds_since(time, latest) + slack or before + recent + others > pulls.size + time + slack:
+        return False
+    for arm in range(pulls.size):
+        if pulls[arm] > 0.0 and (told >> np.uint64(arm & 63)) & np.uint64(1):
+            past.pulls[edge, arm], past.totals[edge, arm] = pulls[arm], pulls[arm] * means[arm]
+            past.times[edge, arm] = time
     return True
 
 

@@ -130,14 +130,17 @@ def deliver(state: State, world: World, past: Past, sender: int, receiver: int, 
     dirty = state.dirty
     pulls, means, expected = report.pulls, report.means, state.expects == 1
     if state.careful == 1:
-        be_careful(past, edge, report, expected)
+        be_careful(past, edge, report, expected, state.sent)
     if state.kept != NOT_KEPT:
         hearers = state.out_degrees[sender] if state.common_lies == 1 else 1
         take(state, row, pulls, means, 0, state.arms, hearers)
     else:
         own_pulls, kappa = world.pulls[receiver], world.kappas[receiver]
         dirty[row] = tell(pulls, means, told_pulls, told_means, own_pulls, kappa, state.depends_on)
-    if state.audits + state.careful > 0 and not audit(past, edge, told_pulls, told_means, expected):
+    if state.audits + state.careful == 0:
+        return
+    told = ALL_BITS if state.kept == NOT_KEPT else dirty[row]
+    if not audit(past, edge, told_pulls, told_means, told, expected, state.sent):
         past.expelled[edge] = 1
         dirty[row] = be_silent(told_pulls, ALL_BITS)  # with f, beliefs of all arms change
 
