@@ -403,15 +403,25 @@ class Liars:
         latest = max((t for n, _, t in past if n > 0), default=-1)
         recent = [past[k][0] > 0 and past[k][2] == latest for k in range(self.M)]
         grown = [n - past[k][0] if n > 0 else 0 for k, (n, _) in enumerate(lies)]
-        since = sum(g for g, now in zip(grown, recent, strict=True) if now)
-        of_recent = min(1, (self.t - latest) / since) if since > 0 else 1
-        total = of_recent * since + sum(g for g, now in zip(grown, recent, strict=True) if not now)
-        of_all = min(1, max(self.M + self.t - sum(n for n, _, _ in past), 0) / total) if total > 0 else 1
-        if of_recent == of_all == 1:
+        room, room_in_all = self.t - latest, self.M + self.t - sum(n for n, _, _ in past)
+        if sum(g for g, now in zip(grown, recent, strict=True) if now) <= room and sum(grown) <= room_in_all:
             return lies
-        shares = [of_recent * of_all if now else of_all for now in recent]
+        less = [0.0] * self.M
+        for k in range(self.M):
+            if past[k][0] == 0 and room_in_all >= 1:
+                less[k] = min(grown[k], 1)
+                room_in_all -= less[k]
+        while room_in_all >= 1:
+            lacking = [max(grown[k] - less[k], 0) if room >= 1 or not recent[k] else 0 for k in range(self.M)]
+            most = lacking.index(max(lacking))
+            if lacking[most] <= 0:
+                break
+            step = min(lacking[most], 1)
+            less[most] += step
+            room_in_all -= step
+            room -= step if recent[most] else 0
         return [
-            nearest(past[k][0] + shares[k] * grown[k], x, *past[k][:2], expected) if n > 0 else (n, x)
+            nearest(past[k][0] + less[k], x, *past[k][:2], expected) if n > 0 else (n, x)
             for k, (n, x) in enumerate(lies)
         ]
 

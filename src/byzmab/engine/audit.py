@@ -2,7 +2,8 @@
 
 Besides the rule of core/audit.py, which goes arm by arm, counts are added up over arms: an agent pulls one arm a round.
 So its counts sum up to at most M + t, and those that were told last at one time have grown together by at most the
-rounds since then. Nodes cannot audit that: they have no rounds in common.
+rounds since then. Nodes cannot audit that: they have no rounds in common. Careful liars of a testbed keep to it all the
+same, by their own rounds.
 
 Where links are reliable an audit expels whoever leaves out an arm, too. Only lies are audited, as honest tallies pass
 by themselves. An expelled liar is one of the f, and the filter goes on with f − 1 for the rest, as a node does that
@@ -14,12 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from byzmab.core.audit import ROUNDING, follows, nearest
-from byzmab.core.compiler import compiled
+from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.liars import are_enough, f_left
 from byzmab.core.report import Floats, Integers, Report
 from byzmab.engine.state import State
 
-UNTIMED = 2**62  # the time of a report where there are no rounds: it allows any count
 ALL_TOLD = np.uint64(2**64 - 1)  # bit k % 64: whether arm k was told just now
 
 
@@ -55,12 +55,6 @@ def latest_of(past: Past, edge: int) -> int:
 
 
 @compiled
-def rounds_since(time: int, latest: int) -> int:
-    """How many rounds passed since a time; more than anybody counts where there are none."""
-    return UNTIMED if time == UNTIMED else time - latest
-
-
-@compiled
 def grown_since(past: Past, edge: int, latest: int, pulls: Floats, told: np.uint64) -> tuple[float, float, float]:
     """By how much the counts grow on arms that were told last at the latest time, and on the others; their sum before.
 
@@ -80,10 +74,7 @@ def grown_since(past: Past, edge: int, latest: int, pulls: Floats, told: np.uint
 
 @compiled
 def be_careful(past: Past, edge: int, lie: Report, expected: bool, time: int) -> None:
-    """Change a lie so that it can follow what was told before, and is not silent where something is expected.
-
-    Where the counts of all arms grow by more than the rounds allow, all grow by the same share of it.
-    """
+    """Change a lie so that it can follow what was told before, and is not silent where something is expected."""
     pulls, means = lie.pulls, lie.means
     for arm in range(pulls.size):
         pulls[arm], means[arm] = nearest(
@@ -91,18 +82,41 @@ def be_careful(past: Past, edge: int, lie: Report, expected: bool, time: int) ->
         )
     latest = latest_of(past, edge)
     recent, others, before = grown_since(past, edge, latest, pulls, ALL_TOLD)
-    of_recent = min(1.0, rounds_since(time, latest) / recent) if recent > 0.0 else 1.0
-    grown = of_recent * recent + others
-    of_all = min(1.0, max(pulls.size + time - before, 0.0) / grown) if grown > 0.0 else 1.0
-    if of_recent == 1.0 and of_all == 1.0:
-        return
+    room, room_in_all = float(time - latest), pulls.size + time - before
+    if recent > room or recent + others > room_in_all:
+        grow_less(past, edge, lie, latest, room, room_in_all, expected)
+
+
+@compiled_noinline
+def grow_less(past: Past, edge: int, lie: Report, latest: int, room: float, room_in_all: float, expected: bool) -> None:
+    """Let counts grow by whole pulls, and by no more than there is room for: those told last, and all of them.
+
+    Pull by pull, the arm grows that lacks most of what the liar wants to claim.
+    """
+    pulls, means = lie.pulls, lie.means
+    wanted = pulls.copy()
     for arm in range(pulls.size):
         known = past.pulls[edge, arm]
-        share = of_recent * of_all if known > 0.0 and past.times[edge, arm] == latest else of_all
-        if pulls[arm] > 0.0:
-            pulls[arm], means[arm] = nearest(
-                known + share * (pulls[arm] - known), means[arm], known, past.totals[edge, arm], expected
-            )
+        pulls[arm] = known if known > 0.0 or room_in_all < 1.0 else min(wanted[arm], 1.0)  # a pull of every arm first
+        room_in_all -= pulls[arm] - known
+        pulls[arm] = pulls[arm] if wanted[arm] > 0.0 else 0.0
+    while room_in_all >= 1.0:
+        most, lacking = -1, 0.0
+        for arm in range(pulls.size):
+            is_recent = past.pulls[edge, arm] > 0.0 and past.times[edge, arm] == latest
+            if wanted[arm] - pulls[arm] > lacking and (room >= 1.0 or not is_recent):
+                most, lacking = arm, wanted[arm] - pulls[arm]
+        if most < 0:
+            break
+        step = min(lacking, 1.0)
+        pulls[most] += step
+        room_in_all -= step
+        if past.pulls[edge, most] > 0.0 and past.times[edge, most] == latest:
+            room -= step
+    for arm in range(pulls.size):
+        pulls[arm], means[arm] = nearest(
+            pulls[arm], means[arm], past.pulls[edge, arm], past.totals[edge, arm], expected
+        )
 
 
 @compiled
@@ -121,7 +135,7 @@ def audit(past: Past, edge: int, pulls: Floats, means: Floats, told: np.uint64, 
     latest = latest_of(past, edge)
     recent, others, before = grown_since(past, edge, latest, pulls, told)
     slack = ROUNDING * (before + recent + others)
-    if recent > rounds_since(time, latest) + slack or before + recent + others > pulls.size + time + slack:
+    if recent > time - latest + slack or before + recent + others > pulls.size + time + slack:
         return False
     for arm in range(pulls.size):
         if pulls[arm] > 0.0 and (told >> np.uint64(arm & 63)) & np.uint64(1):

@@ -17,7 +17,7 @@ from byzmab.core.filters import FILTERS
 from byzmab.core.liars import checked_f
 from byzmab.core.policies import POLICIES
 from byzmab.core.report import Report
-from byzmab.engine.audit import ALL_TOLD, UNTIMED, Past, audit, be_careful
+from byzmab.engine.audit import ALL_TOLD, Past, audit, be_careful
 from byzmab.node.host import Host
 from byzmab.simulation.parts import MOST
 from byzmab.testbed.context_liar import ContextView
@@ -147,12 +147,12 @@ class AttackView:
                     self._lie_to(world, sender, receiver, *own, self._lie)
                     edge = self._edge(sender, receiver)
                     if self._attack.careful:
-                        be_careful(self._past, edge, self._lie, EXPECTED, UNTIMED)
+                        be_careful(self._past, edge, self._lie, EXPECTED, time)
                     silent = ~((self._lie.pulls > 0.0) & np.isfinite(self._lie.means))
                     self._told.pulls[row] = np.where(silent, 0.0, self._lie.pulls)
                     self._told.means[row] = np.where(silent, 0.0, self._lie.means)
                     told = self._told.pulls[row], self._told.means[row]
-                    audit(self._past, edge, *told, ALL_TOLD, EXPECTED, UNTIMED)  # writes down what passes
+                    audit(self._past, edge, *told, ALL_TOLD, EXPECTED, time)  # writes down what passes
 
     def look(self, told: Mapping[str, Any]) -> None:
         """Look at the reports of agents; one that tells nothing is imagined with one's own pulls and the true means."""
