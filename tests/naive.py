@@ -362,6 +362,8 @@ class Liars:
         self.M = experiment.parts.arms
         self.step_a = experiment.filter in HAVE_STEP_A
         self.filter, self.policy = experiment.filter, experiment.policy
+        self.taken = [[(0, 0.0)] * self.M for _ in range(self.B)]  # of liars whose rewards are shifted
+        self.shifted = [[0.0] * self.M for _ in range(self.B)]
         self.plans, self.due, self.tracks = {}, {}, {}  # tracks: what was told before, by receiver and liar
         self.key = key_of(experiment, run, ATTACK)
         rng = Stream(self.key)
@@ -374,6 +376,17 @@ class Liars:
         rng = Stream(fold(self.key, t))
         if self.name in ("constant", "mimic"):
             self.copied = self.B + rng.below(self.N - self.B)
+        if self.name == "shifted":
+            common = [average(column) for column in zip(*mu, strict=True)]
+            for liar in range(self.B):
+                for k in range(self.M):
+                    pulls, total = n[liar][k], n[liar][k] * x[liar][k]
+                    pulls_before, total_before = self.taken[liar][k]
+                    for _ in range(round(pulls - pulls_before)):
+                        harmful = float(k != max(range(self.M), key=lambda arm: common[arm]))
+                        rewards = (total - total_before) / (pulls - pulls_before)
+                        self.shifted[liar][k] += harmful if rng.uniform() < float(self.parameter or 0.1) else rewards
+                    self.taken[liar][k] = pulls, total
         if self.name == "gaussian":
             normal = range(self.B, self.N)
             self.drawn = list(range(self.B))
@@ -444,6 +457,13 @@ class Liars:
         if self.name == "alie":
             c = float(self.parameter or 1.5) * (1 if k != self.best else -1)
             return n[i][k] + 1, min(max(average(honest) + c * std(honest), 0.0), 1.0)
+        if self.name == "beside":
+            error = float(self.parameter or 0.5) * 0.5 / math.sqrt(max(n[i][k], 1))
+            return n[i][k] + 1, min(max(x[i][k] + (error if k != self.best else -error), 0.0), 1.0)
+        if self.name == "ends":
+            return n[i][k] + 1, float(liar % 2)
+        if self.name == "shifted":
+            return n[liar][k], self.shifted[liar][k] / n[liar][k]
         if self.name == "smart":
             aside = any(x[i][arm] < 0 and self.mu[arm] < max(self.mu) for arm in range(self.M))
             counts = self.mu[k] < max(self.mu) and (x[i][k] < 0 or not aside)
@@ -536,8 +556,9 @@ class Liars:
             count = 0
         count *= n + 1
         if p["errors"]:
-            error = place * 0.5 / math.sqrt(max(n if p["errors"] == 1 else count, 1))
-            return count, min(max(self.mu[k] + (error if from_above else -error), 0.0), 1.0)
+            error = place * 0.5 / math.sqrt(max(count if p["errors"] == 2 else n, 1))
+            centre = self.x[i][k] if p["errors"] == 3 and not p["common"] else self.mu[k]
+            return count, min(max(centre + (error if from_above else -error), 0.0), 1.0)
         end = 1.0 if from_above else 0.0
         if place <= -1:
             return count, end
