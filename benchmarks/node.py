@@ -6,6 +6,7 @@ Server and clients share the processors of this machine; the server is held to o
 import asyncio
 import json
 import os
+import random
 import resource
 import subprocess
 import sys
@@ -15,9 +16,12 @@ import time
 import urllib.request
 from pathlib import Path
 
+import numpy as np
+
 from byzmab.node.config import Config, Http, Links, Neighbour, write_config
 from byzmab.node.identity import Key, public_bytes
-from byzmab.node.wire import Mark, SignedReport, seal, unseal
+from byzmab.node.packing import pack
+from byzmab.node.wire import Mark, SignedContextReport, SignedReport, seal, unseal
 
 ARMS = ("a", "b", "c", "d")
 CLIENTS = 64
@@ -37,7 +41,7 @@ class Node:
             network="bench",
             key="node.key",
             data="data",
-            arms=ARMS,
+            arms=settings.pop("arms", ARMS),
             http=Http(port=self.port),
             links=Links(listen=listen),
             neighbours=neighbours,
@@ -179,7 +183,7 @@ def idle():
             before = node.processor_seconds()
             time.sleep(10)
             share = (node.processor_seconds() - before) / 10
-            peers = json.load(urllib.request.urlopen(f"http://127.0.0.1:{node.port}/v1/peers"))["peers"]
+            peers = json.load(urllib.request.urlopen(f"http://127.0.0.1:{node.port}/v1/neighbours"))["neighbours"]
             ended.set()
             talker.join()
             for transport in transports:
@@ -188,10 +192,95 @@ def idle():
     print(f"an idle node with 9 neighbours at 10 reports/s ({heard} heard): {share:.1%} of a core (aim 5)")
 
 
+def insider_frames(key, arms, context):
+    """A history that an honest agent may have, as costly as it can be: hundreds of arms, each time others, shuffled."""
+    chance, others = random.Random(1), [f"other-{number:03d}" for number in range(400 if context else 800)]
+    for seq in range(1, 2_001):
+        told = [*others, *chance.sample(arms, len(arms) // 2), f"new-{seq}"]
+        chance.shuffle(told)
+        header = 1, "bench", public_bytes(key.public), 1, seq, 0.0, 0, list(told), [2 * seq] * len(told)
+        if context:
+            statistics = pack(np.zeros((1, context)), np.eye(context)[None] * seq / context) * len(told)
+            yield seal(key, SignedContextReport(*header, context, statistics, []))
+        else:
+            yield seal(key, SignedReport(*header, [0.5] * len(told), []))
+
+
+async def one_client(port, seconds, context):
+    """How long selects took, one after the other, and the longest time for /healthz."""
+    line, times, health = Line(*await asyncio.open_connection("127.0.0.1", port)), [], []
+    body = json.dumps({"context": [0.5] * context}).encode() if context else b"{}"
+    until = time.perf_counter() + seconds
+    while (began := time.perf_counter()) < until:
+        await line.post("/v1/select", body)
+        times.append(time.perf_counter() - began)
+        if len(times) % 50 == 0:
+            began = time.perf_counter()
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=60).close()
+            health.append(time.perf_counter() - began)
+    line.writer.close()
+    times.sort()
+    return times[len(times) // 2], times[int(0.99 * len(times))], max(health, default=0.0)
+
+
+def insider(context):
+    """Selects while a neighbour sends the most expensive valid history that we know, as fast as links let it."""
+    from byzmab.node.transport.base import Link
+    from byzmab.node.transport.zenoh import ZenohTransport
+
+    key, arms = Key.generate(), tuple(f"arm-{number:03d}" for number in range(100))
+    settings = {"context": context} if context else {}
+    neighbours = (Neighbour(name="insider", key=key.public),)
+    contents = list(insider_frames(key, arms, context))
+    with tempfile.TemporaryDirectory() as directory:
+        node = Node(directory, neighbours, ("tcp/127.0.0.1:8798",), arms=arms, **settings)
+        mine = Key.load(node.directory / "node.key").public
+        with node:
+            asyncio.run(one_client(node.port, 2.0, context))
+            quiet = asyncio.run(one_client(node.port, SECONDS, context))
+            transport, ended = ZenohTransport("bench", key.public), threading.Event()
+            transport.open(lambda name, frame: None)
+            transport.link(Link("bench", mine, "tcp/127.0.0.1:8798"))
+
+            def talk():
+                for content in contents:
+                    if ended.wait(0.005):
+                        return
+                    transport.send("bench", content)
+
+            talker = threading.Thread(target=talk)
+            talker.start()
+            time.sleep(1)
+            attacked = asyncio.run(one_client(node.port, SECONDS, context))
+            peer = json.load(urllib.request.urlopen(f"http://127.0.0.1:{node.port}/v1/neighbours", timeout=120))[
+                "neighbours"
+            ][0]
+            began = time.perf_counter()
+            node.process.terminate()
+            node.process.wait()
+            stopped = time.perf_counter() - began
+            ended.set()
+            talker.join()
+            transport.close()
+    what = f"an insider, hundreds of shuffled arms, {f'd = {context}' if context else 'no contexts'}"
+    print(
+        f"{what}: select median {quiet[0] * 1e3:.1f} -> {attacked[0] * 1e3:.1f} ms, "
+        f"p99 {quiet[1] * 1e3:.1f} -> {attacked[1] * 1e3:.1f} ms ({attacked[1] / quiet[1]:.1f} times, aim 2), "
+        f"healthz at most {attacked[2] * 1e3:.0f} ms, end after {stopped:.1f} s (aim 5); "
+        f"{peer['accepted']} accepted, {peer['rejected']} refused"
+    )
+
+
 def main():
+    if sys.argv[1:] == ["insider"]:
+        insider(2)
+        insider(0)
+        return
     http()
     frames()
     idle()
+    insider(2)
+    insider(0)
     print(f"peak memory of children: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f} MB")
 
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import urllib.error
@@ -13,7 +14,7 @@ from command import Forked
 from waiting import LONG, until
 
 from byzmab.node.clock import Clock
-from byzmab.node.config import Config, Http, Links, Neighbour, write_config
+from byzmab.node.config import Config, Http, HttpTls, Links, Neighbour, write_config
 from byzmab.node.host import Host
 from byzmab.node.identity import Key
 from byzmab.node.store import NodeStore
@@ -23,6 +24,7 @@ from byzmab.node.wire import SignedReport, seal
 LIMIT = 1_000_000  # bytes of a request
 ARMS = ("a", "b", "c", "d")
 NETWORK = "test"
+HOSTS = ("localhost", "127.0.0.1")  # the names on certificates
 HELD = []  # a socket for each port that a test was given
 
 
@@ -111,6 +113,7 @@ def free_port():
 class Process:
     """A node as people run it: `byzmab node NODE.toml`, from a directory of its own."""
 
+    context = None  # for asking it over TLS
     from_nothing = False  # whether it does its imports itself, for two seconds, or is forked from one that has done it
 
     def __init__(self, number, directory, neighbours=(), listen=(), http=None, **settings):
@@ -157,7 +160,7 @@ class Process:
 
     def ready(self):
         try:
-            with urllib.request.urlopen(f"{self.url}/readyz", timeout=20) as answer:
+            with urllib.request.urlopen(f"{self.url}/readyz", timeout=20, context=self.context) as answer:
                 return answer.status == 200
         except (OSError, urllib.error.URLError):
             return False
@@ -174,3 +177,30 @@ class Process:
         if self.popen.poll() is None:
             self.signal(signal.SIGTERM)
         return self.popen.wait(timeout=LONG)
+
+
+class Encrypted(Process):
+    """A node whose HTTP has a certificate of an authority."""
+
+    def __init__(self, number, directory, authority, **settings):
+        super().__init__(number, directory, **settings)
+        self.renew(authority)
+        tls = HttpTls(certificate="certificate.pem", private_key="certificate.key")
+        self.config.http.tls = tls  # beside the file
+        write_config(self.config, self.file)
+        self.url = f"https://127.0.0.1:{self.port}"
+        self.trust = str(self.directory / "authority.pem")
+        self.context = ssl.create_default_context(cafile=self.trust)
+
+    def renew(self, authority):
+        return authority.issue("agent", HOSTS, self.directory)
+
+    def served(self, name=None):
+        """The serial number of the certificate that is shown to who asks for a name, or for none."""
+        context = ssl.create_default_context(cafile=self.trust)
+        context.check_hostname = name is not None
+        with (
+            socket.create_connection(("127.0.0.1", self.port), timeout=20) as plain,
+            context.wrap_socket(plain, server_hostname=name) as encrypted,
+        ):
+            return encrypted.getpeercert()["serialNumber"]

@@ -412,30 +412,26 @@ class Liars:
 
     def careful_lie(self, liar, i, past, expected):
         """The lie nearest to what `liar` would like to tell that can follow what it told agent i before."""
-        lies = [nearest(n, x, *past[k][:2], expected) for k, (n, x) in enumerate(self.lie(liar, i))]
-        latest = max((t for n, _, t in past if n > 0), default=-1)
-        recent = [past[k][0] > 0 and past[k][2] == latest for k in range(self.M)]
-        grown = [n - past[k][0] if n > 0 else 0 for k, (n, _) in enumerate(lies)]
-        room, room_in_all = self.t - latest, self.M + self.t - sum(n for n, _, _ in past)
-        if sum(g for g, now in zip(grown, recent, strict=True) if now) <= room and sum(grown) <= room_in_all:
+        past, used = past
+        lies = [nearest(n, x, *past[k], expected) for k, (n, x) in enumerate(self.lie(liar, i))]
+        grown = [max(n - past[k][0], 0) for k, (n, _) in enumerate(lies)]
+        room = self.M + self.t - used
+        if sum(grown) <= room:
             return lies
-        less = [0.0] * self.M
+        less = [0] * self.M
         for k in range(self.M):
-            if past[k][0] == 0 and room_in_all >= 1:
+            if past[k][0] == 0 and room >= 1:
                 less[k] = min(grown[k], 1)
-                room_in_all -= less[k]
-        while room_in_all >= 1:
-            lacking = [max(grown[k] - less[k], 0) if room >= 1 or not recent[k] else 0 for k in range(self.M)]
+                room -= less[k]
+        while room >= 1:
+            lacking = [grown[k] - less[k] for k in range(self.M)]
             most = lacking.index(max(lacking))
             if lacking[most] <= 0:
                 break
-            step = min(lacking[most], 1)
-            less[most] += step
-            room_in_all -= step
-            room -= step if recent[most] else 0
+            room -= min(lacking[most], 1)
+            less[most] += min(lacking[most], 1)
         return [
-            nearest(past[k][0] + less[k], x, *past[k][:2], expected) if n > 0 else (n, x)
-            for k, (n, x) in enumerate(lies)
+            nearest(past[k][0] + less[k], x, *past[k], expected) if n > 0 else (n, x) for k, (n, x) in enumerate(lies)
         ]
 
     def on_arm(self, liar, i, k, rng):
@@ -499,12 +495,12 @@ class Liars:
         return self.plans[i][k]
 
     def plan(self, liar, i, reach, levels, rng):
-        past = self.tracks.get((i, liar)) or [(0, 0.0, 0)] * self.M
+        past, _ = self.tracks.get((i, liar)) or ([(0, 0.0)] * self.M, 0)
         liars, n, x = sum(j < self.B for j in {*self.inbox[i], *self.heard_now[i]}), self.n[i], self.x[i]
         honest = [report for j, report in self.inbox[i].items() if j >= self.B]
 
         def allowed(k, count, mean):
-            return nearest(count, mean, *past[k][:2], True) if self.careful else (count, mean)
+            return nearest(count, mean, *past[k], True) if self.careful else (count, mean)
 
         def believed(k, lie):
             f, reports = liars_among(self.f, self.may_hear[i]), [lie] * liars + [report[k] for report in honest]
@@ -838,20 +834,19 @@ def arms_told(tell, sent, before, after):
     return sum(new != old for new, old in zip(after[1], before[1] or [(0, 0.0)] * len(after[1]), strict=True))
 
 
-def audit(report, past, now_told, expected, sent):
-    """Counts, sums of rewards and times after a report, by arm; None if no honest agent can tell it after the past."""
-    after, slack = [], 1e-9
-    latest = max((t for n, _, t in past if n > 0), default=-1)
-    recent = 0
-    for (n, x), (n_past, total, t), is_told in zip(report, past, now_told, strict=True):
+def audit(report, past, whole, expected, sent):
+    """Counts and sums of rewards after a report, and how many of M + t pulls are used up; None if it cannot follow."""
+    after, slack, (known, used) = [], 1e-9, past
+    for (n, x), (n_past, total) in zip(report, known, strict=True):
         if n > 0 and not (n >= n_past and -slack * n <= n * x - total <= n - n_past + slack * n):
             return None
         if n <= 0 and expected:
             return None
-        after.append((n, n * x, sent) if n > 0 and is_told else (n_past, total, t))
-        recent += after[-1][0] - n_past if n_past > 0 and t == latest else 0
-    total = sum(n for n, _, _ in after)
-    return None if recent > sent - latest + slack * total or total > len(after) + sent + slack * total else after
+        after.append((n, n * x) if n > 0 else (n_past, total))
+    grown, made = sum(n for n, _ in after) - sum(n for n, _ in known), len(after) + sent
+    if grown > made - used + slack * made:
+        return None
+    return after, made if whole else used + grown
 
 
 def listens(experiment):
@@ -920,19 +915,13 @@ def hear(experiment, run, t, sent, world, remembered, kept, tracks, liars, kappa
         for j in tellers[i]:
             if j >= B:
                 continue
-            past = tracks.get((i, j), [(0, 0.0, 0)] * experiment.parts.arms)
+            past = tracks.get((i, j), ([(0, 0.0)] * experiment.parts.arms, 0))
             if past is not None:
-                _, before = kept.get((i, j), (None, None))
                 tell(i, j, liars.careful_lie(j, i, past, expected) if liars.careful else liars.lie(j, i))
                 if experiment.parts.audits or liars.careful:
-                    after = kept[i, j][1]
-                    told_now = [
-                        kept[i, j][0] == sent
-                        if experiment.tell.startswith("every")
-                        else not before or after[k] != before[k]
-                        for k in range(len(after))
-                    ]
-                    tracks[i, j] = audit(after, past, told_now, expected, sent)
+                    when, report = kept[i, j]
+                    whole = when == sent and experiment.tell.startswith("every")
+                    tracks[i, j] = audit(report, past, whole, expected, sent)
             if tracks.get((i, j), past) is None:
                 remembered[i][j] = t, [(0, 0.0)] * experiment.parts.arms
     return counts

@@ -12,7 +12,7 @@ from byzmab.baselines.contexts import ContextBaseline
 from byzmab.core.compiler import watching_compilation
 from byzmab.core.draws import uniform
 from byzmab.core.filters.base import CAPPED_COUNTS
-from byzmab.core.filters.fates import Fate
+from byzmab.core.filters.fates import KEPT, tell
 from byzmab.core.filters.trimmed import Mean
 from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.parts import ALGORITHMS, PLUGINS
@@ -403,15 +403,31 @@ def test_a_filter_for_which_the_first_of_two_equally_near_reports_counts_is_caug
 
 
 def test_a_filter_that_explains_only_some_reports_is_caught():
-    class Sloppy(Filter):
-        believe = PLUGINS["filter"].entries["trimmed"].believe
+    @compiled
+    def first_only(heard):
+        if heard.means.size > 0:
+            tell(heard.fates, 0, KEPT)
+        return heard.own_mean, heard.own_pulls, 0.0
 
-        @staticmethod
-        def explain(heard):
-            return {0: Fate.KEPT}
+    @dataclass(frozen=True)
+    class Sloppy(Filter):
+        believe = staticmethod(first_only)
 
     with pytest.raises(AssertionError, match="one fate for each"):
-        check(Sloppy())
+        check(Sloppy)
+
+
+def test_a_filter_that_believes_otherwise_when_it_explains_itself_is_caught():
+    @compiled
+    def twofold(heard):
+        return heard.own_mean, heard.own_pulls, 0.0 if heard.fates is None or heard.means.size == 0 else 1.0
+
+    @dataclass(frozen=True)
+    class Twofold(Filter):
+        believe = staticmethod(twofold)
+
+    with pytest.raises(AssertionError, match="something else where somebody asks"):
+        check(Twofold)
 
 
 def test_a_graph_in_which_agents_hear_themselves_is_caught():

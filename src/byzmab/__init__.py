@@ -20,21 +20,20 @@ if TYPE_CHECKING:
     from byzmab.core.policies.base import with_doubt
     from byzmab.core.report import Belief, Heard, Report
     from byzmab.core.tally import Tally
-    from byzmab.drifts import Drift
     from byzmab.graphs import Graph
     from byzmab.node.client import AsyncClient, Client, NodeError
-    from byzmab.rewards import Pull, Rewards
     from byzmab.search import search_attack
     from byzmab.simulation.compare import Comparison, compare
     from byzmab.simulation.experiment import Experiment
     from byzmab.simulation.files import read_experiment
-    from byzmab.simulation.offline import inverse_propensity, replay_policy
     from byzmab.simulation.result import Result
     from byzmab.simulation.run import simulate
     from byzmab.sweep.data import open_sweep
     from byzmab.sweep.points import Sweep
     from byzmab.sweep.run import run_sweep
     from byzmab.sweep.store import ResultStore
+    from byzmab.worlds import Drift, Pull, Rewards
+    from byzmab.worlds.offline import inverse_propensity, replay_policy
 
 __version__ = version("byzmab")
 
@@ -48,27 +47,27 @@ _HOMES = {
     "Client": "node.client",
     "Comparison": "simulation.compare",
     "ContextReport": "core.contexts.reports",
-    "Drift": "drifts",
+    "Drift": "worlds",
     "Experiment": "simulation.experiment",
     "Filter": "core.filters",
     "Graph": "graphs",
     "Heard": "core.report",
     "NodeError": "node.client",
     "Policy": "core.policies",
-    "Pull": "rewards",
+    "Pull": "worlds",
     "Report": "core.report",
     "Result": "simulation.result",
     "ResultStore": "sweep.store",
-    "Rewards": "rewards",
+    "Rewards": "worlds",
     "Sweep": "sweep.points",
     "Tally": "core.tally",
     "World": "attacks",
     "compare": "simulation.compare",
     "compiled": "core.compiler",
-    "inverse_propensity": "simulation.offline",
+    "inverse_propensity": "worlds.offline",
     "open_sweep": "sweep.data",
     "read_experiment": "simulation.files",
-    "replay_policy": "simulation.offline",
+    "replay_policy": "worlds.offline",
     "run_sweep": "sweep.run",
     "search_attack": "search",
     "simulate": "simulation.run",

@@ -163,7 +163,7 @@ def test_a_liar_with_an_arm_more_or_less_than_the_plan_goes_on_lying(tmp_path):
     hub, hosts = hosts_of(plan, experiment, tmp_path, key)
     stream = stream_of(plan, 0)
     for arms in (plan.arms, (*plan.arms, "another"), ("another", *plan.arms[1:])):
-        hosts[0].decisions.set_arms(arms)
+        hosts[0].set_arms(arms)
         for _ in range(2 * K):
             event, arm, *_ = hosts[0].select(context=stream.context)
             hosts[0].reward(event, stream.pull(plan.arms.index(arm)) if arm in plan.arms else 1.0)
@@ -297,7 +297,7 @@ def test_bad_settings_are_said_in_one_sentence(tmp_path, arguments, said):
 def has_learned(address):
     """Whether a node has decided 50 times, and accepted a report of each neighbour."""
     with Client(address, timeout=LONG) as client:
-        return client.state().decisions > 50 and all(peer.accepted for peer in client.peers())
+        return client.state().decisions > 50 and all(peer.accepted for peer in client.neighbours())
 
 
 def test_the_command_plays_with_contexts_over_sockets(tmp_path):

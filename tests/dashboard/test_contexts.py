@@ -23,7 +23,7 @@ from byzmab.dashboard.pages import serve_in_background
 
 PATIENCE = 200_000  # ms: the first time compiles
 DOCS = Path(__file__).parents[2] / "docs" / "lab"
-SHORT = 96  # rounds
+SHORT = 80  # rounds
 
 
 @pytest.fixture
@@ -60,15 +60,14 @@ def test_the_page_is_told_regions_frame_by_frame(short):
         blocks = [block.split("\n") for block in answer.text.replace("\r\n", "\n").strip().split("\n\n")]
         events = [(name.partition(": ")[2], json.loads(data.partition(": ")[2])) for data, name in map(sorted, blocks)]
         names = [name for name, _ in events if name != "compiling"]
-        assert names == ["begin", *["frame"] * 6, "end"]
+        assert names == ["begin", *["frame"] * 4, "end"]
+        assert [frame["round"] for name, frame in events if name == "frame"] == [50, 60, 70, SHORT]
         frame = events[-2][1]
         assert frame["round"] == SHORT and list(frame["ways"]) == ["alone", "believing", "filtering"]
-        inside = sum(
-            (2 * x / (GRID - 1) - 1) ** 2 + (2 * y / (GRID - 1) - 1) ** 2 <= 1 + 1e-9
-            for x in range(GRID)
-            for y in range(GRID)
-        )
-        assert {len(way["regions"]) for way in frame["ways"].values()} == {inside}
+        for way in frame["ways"].values():
+            assert [len(table) for table in way["estimates"]] == [GRID * GRID] * len(ARMS)
+        curves = [frame["ways"]["alone"]["curve"] for name, frame in events if name == "frame"]
+        assert sum(map(len, curves)) == SHORT // regions.TOLD_EVERY, "each point of the curve is sent once"
         for bad in ({"liars": 9, "attack": "swap"}, {"liars": 1, "attack": "none"}):
             refused = client.post("/contexts/run", json=bad)
             assert refused.status_code == 400 and "allowed" in refused.json()["detail"]
@@ -100,7 +99,7 @@ def test_three_pictures_fill_as_rounds_go_and_a_lever_plays_again(browser, short
         expect(page.locator("#verdict")).to_be_visible(timeout=PATIENCE)
         assert page.locator("figure[data-way=believing] .numbers").inner_text() != before
         page.locator("#round").press("Home")
-        expect(page.locator("#status")).to_contain_text(f"Round 16 of {SHORT}")
+        expect(page.locator("#status")).to_contain_text(f"Round {regions.FIRST_FRAME} of {SHORT}")
         assert not page.complaints and not page.foreign
         page.get_by_role("link", name="The lab").click()
         page.get_by_role("link", name="Contexts").click()

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+from command import run_byzmab
 
 pytest.importorskip("litestar")
 
@@ -31,7 +32,7 @@ from byzmab.dashboard.lab.round_view import fates_of, index_of, step, view_round
 from byzmab.dashboard.lab.routes import make_app
 from byzmab.dashboard.lab.sampled_run import SampledRun
 from byzmab.dashboard.lab.seats import AT_ONCE, Busy
-from byzmab.dashboard.lab.setup import command_of, edges_of, python_of, read_setup, texts_of
+from byzmab.dashboard.lab.setup import command_of, edges_of, fragment_of, python_of, read_setup, texts_of
 from byzmab.paper.bounds import measure
 from byzmab.paper.figures import IDS, alone, read_figure
 from byzmab.simulation.assumptions import why_no_bound
@@ -126,7 +127,9 @@ def test_a_random_graph_is_shown_as_the_first_run_draws_it():
     ("settings", "setting", "says"),
     [
         ({"arms": "0.5"}, "arms", "two or more means"),
-        ({"arms": "0.5,x"}, "arms", "numbers"),
+        ({"arms": "0.5,x"}, "arms", "means in"),
+        ({"arms": "means.csv"}, "arms", r"M from 2 to 50; byzmab simulate has no such limit$"),  # no file is offered
+        ({"algorithm": "mine.py:Own"}, "algorithm", r"vial-2022$"),
         ({"agents": "ten"}, "agents", "whole number"),
         ({"byzantine": "10"}, "byzantine", "leaves no normal agent"),
         ({"byzantine": "3,5"}, "byzantine", "not what the lab shows; allowed: a number"),
@@ -143,8 +146,8 @@ def test_a_random_graph_is_shown_as_the_first_run_draws_it():
         ({"agents": "61"}, "agents", "up to 60"),
         ({"agents": "2000000000"}, "agents", "up to 60"),  # before anything of that size is made
         ({"graph": "edges:70:1-2"}, "agents", "up to 60"),
-        ({"arms": "random:51"}, "arms", "up to 50"),
-        ({"runs": "501"}, "runs", "up to 500"),
+        ({"arms": "random:51"}, "arms", "from 2 to 50"),
+        ({"runs": "501"}, "runs", "from 1 to 500"),
         ({"horizon": "100000000"}, "horizon", "hours of work; allowed in the lab: about 4 minutes, here up to"),
         ({"arms": "random:50", "agents": "60", "filter": "screened"}, "horizon", "of work"),  # few choices, much work
         ({"memory": "100000", "subset": "3", "horizon": "100000", "runs": "100"}, "memory", "MB"),
@@ -479,20 +482,26 @@ def test_a_round_that_does_not_exist_is_refused(client, settings, wrong, says):
     assert answer.json()["detail"].startswith(says)
 
 
-LINKS = {
-    (page.name, link): link
+SHOWN = {
+    (page.name, setups): setups
     for page in sorted((Path(__file__).parents[2] / "docs").rglob("*.md"))
-    for link in re.findall(r"\(http://127\.0\.0\.1:8690/#([^)]*)\)", page.read_text())
+    for setups in re.findall(r'`byzmab lab "([^"]*)"`', page.read_text())
 }
 
 
-@pytest.mark.parametrize("link", LINKS.values(), ids=[f"{page} {number}" for number, (page, _) in enumerate(LINKS)])
-def test_the_set_ups_that_pages_of_the_docs_link_to_are_played(link):
-    for part in link.split("|"):
-        assert isinstance(
-            read_setup(dict(parse_qsl(part, strict_parsing=True))), Experiment
-        )  # or BadInput, if too large
+@pytest.mark.parametrize("setups", SHOWN.values(), ids=[f"{page} {number}" for number, (page, _) in enumerate(SHOWN)])
+def test_the_set_ups_that_pages_of_the_docs_show_are_opened(setups):
+    fragment = fragment_of(setups)  # or BadInput, if one is wrong or too large
+    opened = [dict(parse_qsl(part, strict_parsing=True)) for part in fragment[1:].split("|")]
+    assert [read_setup(texts) for texts in opened]
+    assert fragment.startswith("#") and len(opened) == setups.count("|") + 1
 
 
-def test_most_concepts_link_to_the_lab():
-    assert len({page for page, _ in LINKS}) >= 10
+def test_a_set_up_that_is_wrong_is_refused_before_the_lab_is_served():
+    done = run_byzmab(["lab", "filter=guardd"])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: filter 'guardd' is not known; did you mean 'guarded'?")
+
+
+def test_most_concepts_show_a_set_up_of_the_lab():
+    assert len({page for page, _ in SHOWN}) >= 10

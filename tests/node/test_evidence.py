@@ -1,20 +1,24 @@
 """Lies that can be proved, and those that cannot."""
 
+import base64
 import json
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from live import NETWORK, Time, config_of, frame, host_of, key_of, learn, neighbour_of, report, say
+from live import ARMS, NETWORK, Time, config_of, frame, host_of, key_of, learn, neighbour_of, report, say
 from typer.testing import CliRunner
 
 from byzmab.cli.main import app
 from byzmab.core.errors import BadInput
+from byzmab.node.config import ROOM, check_arms
 from byzmab.node.evidence import Evidence, Lie, explain, impossible_arm, read_evidence
 from byzmab.node.identity import public_bytes
+from byzmab.node.store import AHEAD, epoch_at
+from byzmab.node.transport.base import MOST_BYTES
 from byzmab.node.transport.memory import Hub
-from byzmab.node.wire import EvidenceMessage, Handover, Mark, digest_of, seal, seal_handover
+from byzmab.node.wire import MOST_REPORT, EvidenceMessage, Handover, Mark, digest_of, seal, seal_handover
 
 
 def piece(kind, first, second, key=1):
@@ -411,3 +415,175 @@ def test_the_command_says_what_a_file_proves(tmp_path):
 
 def test_bodies_are_compared_not_signatures():
     assert digest_of(frame(1, 5)) == digest_of(bytes(64) + frame(1, 5)[64:])
+
+
+# every lie that is accepted can be shown
+
+
+def of_size(size, seq=1, mean=0.5):
+    """A frame of exactly so many bytes, full of arms that nobody else has."""
+    arms, first = [*ARMS], len(frame(9, seq))
+    while size - first > 130:
+        arms.append(f"{len(arms):060d}")
+        first = len(frame(9, seq, (3,) * len(arms), (mean,) * len(arms), arms=arms))
+    for letters in range(40, 129):
+        told = [*arms, "x" * letters]
+        content = frame(9, seq, (3,) * len(told), (mean,) * len(told), arms=told)
+        if len(content) == size:
+            return content
+    raise AssertionError(size)
+
+
+@pytest.mark.parametrize("size", [65_000, *range(65_020, 65_030), 65_429, 65_430, 65_431, 65_535, 65_536])
+def test_an_equivocation_of_any_size_that_is_accepted_is_proven_to_all(tmp_path, size):
+    """The message that shows a report to others is larger than the report."""
+    hub, hosts = network(tmp_path, 3)
+    say(hosts[0], 9, of_size(size))
+    say(hosts[1], 9, of_size(size, mean=0.75))
+    accepted = [host.neighbourhood.neighbours["agent-9"].newest is not None for host in hosts[:2]]
+    round_trip(hub, hosts)
+    assert accepted == [size <= MOST_REPORT] * 2
+    assert [host.neighbourhood.neighbours["agent-9"].expelled for host in hosts] == [size <= MOST_REPORT] * 3
+    assert not any(host.courier.oversized for host in hosts)
+    close(hosts)
+
+
+def test_the_largest_report_of_an_honest_agent_can_be_shown():
+    """Names as long as settings allow them, and as many marks as there can be."""
+    most = 2**53
+    names, each = [], 0
+    while each + 24 + 512 <= ROOM:
+        names.append("\U0001f600" * 127 + chr(0x4E00 + len(names)))  # 511 bytes
+        each += 24 + 511
+    check_arms(tuple(names), None)
+    marks = [Mark(bytes([n]) * 32, 2**63 - 1, 2**63 - 1, bytes(32)) for n in range(256)]
+    told = report(1, 2**63 - 1, (most,) * len(names), (1 / 3,) * len(names), arms=names, marks=marks, epoch=2**63 - 1)
+    assert len(seal(key_of(1), told)) <= MOST_REPORT
+
+
+def test_what_is_too_large_to_be_sent_is_counted_and_logged(tmp_path, caplog):
+    _, hosts = network(tmp_path, 2)
+    for _ in range(3):
+        hosts[0].courier.send("agent-2", bytes(MOST_BYTES + 1))
+    assert hosts[0].courier.oversized == {"agent-2": 3} and not hosts[0].courier.bytes
+    assert [record.message for record in caplog.records].count("a frame is too large to be sent") == 1
+    close(hosts)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"means": [0.5, 0.5, 0.5, 1.5]},
+        {"means": [float("nan")] * 4},
+        {"pulls": [-1, 3, 3, 3]},
+        {"epoch": 4, "reset": 5},
+    ],
+)
+def test_one_report_that_is_impossible_by_itself_is_proof(tmp_path, wrong):
+    """Whoever receives it shows it to all, the accused included, and anyone can check it."""
+    hub, hosts = network(tmp_path, 3)
+    say(hosts[0], 9, frame(9, 1, **wrong))
+    round_trip(hub, hosts)
+    for host in hosts:
+        neighbour = host.neighbourhood.neighbours["agent-9"]
+        assert neighbour.expelled and [item.kind for item in neighbour.evidence] == [Lie.NUMBERS]
+        assert "with numbers that no honest agent has" in explain(neighbour.evidence[0])
+    config = hosts[0].config
+    close(hosts)
+    again = host_of(config, 1, hub)
+    assert again.neighbourhood.neighbours["agent-9"].expelled, "after a restart, too"
+    again.close()
+
+
+def test_possible_numbers_prove_nothing():
+    with pytest.raises(BadInput, match="an honest agent can have these numbers"):
+        explain(Evidence.of(Lie.NUMBERS, NETWORK, key_of(1).public, (frame(1, 5),), (1, 5), 0.0))
+    with pytest.raises(BadInput, match="bad signature"):
+        lie = frame(1, 5, means=[2.0] * 4)
+        explain(Evidence.of(Lie.NUMBERS, NETWORK, key_of(2).public, (lie,), (1, 5), 0.0))
+
+
+# pardons and hand-overs
+
+
+@pytest.mark.parametrize("version", [(2**63 - 1, 2**63 - 1), (epoch_at(Time().now) + AHEAD - 1, 2**63 - 1)])
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_pardon_is_no_immunity(tmp_path, version, restarts):
+    """While it is expelled the liar signs the last version that there is, or the last one that is accepted."""
+    hub, hosts = network(tmp_path, 1)
+    host, (epoch, seq) = hosts[0], version
+    say(host, 9, frame(9, 1))
+    say(host, 9, frame(9, 1, (3, 3, 3, 4)))
+    say(host, 9, frame(9, seq, epoch=epoch))
+    host.pardon("agent-9")
+    if restarts:
+        config = host.config
+        host.close()
+        host = host_of(config, 1, hub, clock=Time().clock())
+    neighbour = host.neighbourhood.neighbours["agent-9"]
+    for mean in (0.25, 0.75):
+        say(host, 9, frame(9, 2, (9, 9, 9, 9), (mean,) * 4))
+    assert neighbour.expelled or "agent-9" not in host.agent.senders, "whatever counts can be held against it"
+    assert neighbour.expelled is (epoch == 2**63 - 1)
+    host.close()
+
+
+def test_a_lie_of_an_epoch_that_is_not_accepted_changes_nothing(tmp_path):
+    """Nor what it proves, whoever shows it: a pardon would reach up to it."""
+    _, hosts = network(tmp_path, 2)
+    host, far = hosts[0], 2**63 - 1
+    lies = [frame(9, 1, epoch=far), frame(9, 1, (3, 3, 3, 4), epoch=far)]
+    for lie in (*lies, frame(9, 1, means=[2.0] * 4, epoch=far)):
+        say(host, 9, lie)
+    shown = EvidenceMessage(1, NETWORK, public_bytes(key_of(2).public), lies)
+    say(host, 2, seal(key_of(2), shown))
+    neighbour = host.neighbourhood.neighbours["agent-9"]
+    assert not neighbour.evidence and neighbour.latest == (-1, -1)
+    assert neighbour.counts["refused: epoch ahead"] == 2
+    close(hosts)
+
+
+def test_an_owner_that_was_framed_far_ahead_learns_where_to_go_on(tmp_path):
+    """A thief signs years ahead while the key is expelled; after a pardon the owner begins above that."""
+    time = Time()
+    hub = Hub()
+    owner = host_of(config_of(1, tmp_path, [neighbour_of(2)]), 1, hub, clock=time.clock())
+    other = host_of(config_of(2, tmp_path, [neighbour_of(1)]), 2, hub, clock=time.clock())
+    epoch = epoch_at(time.now) + AHEAD // 2
+    for body in (3, 4):
+        say(other, 1, frame(1, 1, (body,) * 4, epoch=epoch))
+    time.now += 2
+    say(other, 1, frame(1, 7, (5,) * 4, epoch=2 * epoch - epoch_at(time.now) - AHEAD // 4))
+    assert other.neighbourhood.neighbours["agent-1"].expelled
+    other.pardon("agent-1")
+    learn(owner, 8)
+    for _ in range(4):
+        time.now += 40
+        round_trip(hub, [owner, other])
+    assert owner.epoch > epoch
+    assert other.heard["agent-1"].sender == public_bytes(key_of(1).public)
+    assert not other.neighbourhood.neighbours["agent-1"].expelled
+    close([owner, other])
+
+
+def test_a_second_handover_is_refused_and_the_first_stays_after_a_restart(tmp_path):
+    _, hosts = network(tmp_path, 1)
+    host = hosts[0]
+
+    def announce(host, new):
+        host.membership.announce(base64.b64encode(seal_handover(key_of(1), key_of(new), NETWORK, 1)).decode())
+
+    announce(host, 8)
+    announce(host, 8)  # the same once more is no other
+    with pytest.raises(
+        BadInput, match=f"second hand-over is not allowed; allowed: the first one, to {key_of(8).public}"
+    ):
+        announce(host, 7)
+    first = dict(host.membership.handovers)
+    config = host.config
+    close(hosts)
+    again = host_of(config, 1)
+    assert again.membership.handovers == first
+    with pytest.raises(BadInput, match="second hand-over"):
+        announce(again, 7)
+    again.close()

@@ -20,6 +20,7 @@ from live import NETWORK, Process, frame, free_port, key_of, neighbour_of
 from waiting import LONG, until
 
 from byzmab import Client, NodeError
+from byzmab.node.faults import TRY_AGAIN
 from byzmab.node.transport.base import Link
 from byzmab.node.transport.zenoh import ZenohTransport
 
@@ -194,7 +195,7 @@ def read_state(stream):
 
 
 def test_streams_are_small_however_much_a_neighbour_was_caught_at(tmp_path):
-    """Impossible histories by the hundred: their frames are at /v1/peers, not in the stream."""
+    """Impossible histories by the hundred: their frames are at /v1/neighbours, not in the stream."""
     port = free_port()
     node = Process(1, tmp_path, [neighbour_of(2)], [f"tcp/127.0.0.1:{port}"], report_every=0.1).start()
     liar = ZenohTransport(NETWORK, key_of(2).public)
@@ -207,13 +208,13 @@ def test_streams_are_small_however_much_a_neighbour_was_caught_at(tmp_path):
         def lie():
             epoch = next(epochs)
             liar.send("agent-1", frame(2, 1, [1_000_000 - epoch] * 4, [0.5] * 4, epoch=epoch))
-            return len(client.peers()[0].evidence) >= 8
+            return len(client.neighbours()[0].evidence) >= 8
 
         until(lie, every=0.01)
         caught = b""
         while not caught or len(json.loads(caught)["peers"][0]["findings"]) < 8:
             caught = read_state(stream)
-        evidence = [piece.frames for piece in client.peers()[0].evidence]
+        evidence = [piece.frames for piece in client.neighbours()[0].evidence]
     assert len(evidence) == 8 and all(frame.encode() not in caught for frames in evidence for frame in frames)
     assert len(caught) < small + 3_000
     liar.close()
@@ -299,14 +300,14 @@ def test_a_token_changes_without_a_restart_and_a_bad_one_does_not(tmp_path):
     assert "mode 0644" in log and TOKEN not in log and OTHER not in log
 
 
-def start_fails(node, **options):
-    """What a node that cannot start says: one sentence, exit code 2."""
+def start_fails(node, code=2, **options):
+    """What a node that cannot start says: one sentence, and its exit code."""
     if options:
         command = [sys.executable, "-m", "byzmab.cli.main", "node", str(node.file)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
     else:
         done = run_byzmab(["node", node.file])
-    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == code and "Traceback" not in done.stderr, done.stderr
     return done.stderr.strip().splitlines()[-1]
 
 
@@ -344,7 +345,7 @@ def test_a_control_sign_in_a_path_gets_one_sentence(node, path):
 
 
 @pytest.mark.parametrize("used", [False, True], ids=["first start", "later start"])
-def test_a_start_on_a_full_disk_says_so_and_exits_with_2(tmp_path, used):
+def test_a_start_on_a_full_disk_says_so_and_is_tried_again(tmp_path, used):
     node = Process(1, tmp_path)
     if used:
         node.start()
@@ -355,7 +356,7 @@ def test_a_start_on_a_full_disk_says_so_and_exits_with_2(tmp_path, used):
     def full():
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # not a byte can be written, even over others
 
-    said = start_fails(node, preexec_fn=full)
+    said = start_fails(node, TRY_AGAIN, preexec_fn=full)
     assert "cannot" in said and ("disk" in said or "written" in said)
     if used:
         with Client(node.start().url, timeout=LONG, retries=0) as client, pytest.raises(NodeError):

@@ -116,7 +116,7 @@ def test_new_arms_and_new_neighbours_are_told_at_once(network):
     learn(host, 40)
     tell(network, host)
     assert tell(network, host) == [0]
-    host.decisions.set_arms([*ARMS, "e"])
+    host.set_arms([*ARMS, "e"])
     assert tell(network, host) == [1]
     host.set_neighbours((neighbour_of(2), neighbour_of(3)))
     assert tell(network, host) == [2]

@@ -91,9 +91,9 @@ def test_shares_that_the_arms_in_use_cannot_have_are_refused(tmp_path):
     config = traffic_config(tmp_path / "other", Traffic(floor=0.2))
     host = host_of(config, 1)
     with pytest.raises(BadInput, match=r"6 arms sum to 1\.2; allowed: at most 1"):
-        host.decisions.set_arms([*ARMS, "e", "f"])
+        host.set_arms([*ARMS, "e", "f"])
     assert host.agent.arms == ARMS
-    host.decisions.set_arms(["a", "b", "c", "e", "f"])  # five can
+    host.set_arms(["a", "b", "c", "e", "f"])  # five can
     host.close()
     again = host_of(config, 1)
     assert again.agent.arms == ("a", "b", "c", "e", "f") and again.decisions.retired == ["d"]

@@ -10,7 +10,7 @@ from byzmab.attacks import ATTACKS
 from byzmab.attacks.crafted import Crafted
 from byzmab.core.audit import ROUNDING, can_follow, follows, nearest
 from byzmab.core.report import Report
-from byzmab.engine.audit import ALL_TOLD, Past, audit, be_careful
+from byzmab.engine.audit import Past, audit, be_careful
 from byzmab.simulation.files import read_experiment, to_toml
 from byzmab.simulation.single_run import Run
 
@@ -122,35 +122,36 @@ def test_liars_are_no_more_careful_than_they_must_be():
 
 
 def past_of_nobody(arms):
-    return Past(np.zeros((1, arms)), np.zeros((1, arms)), np.zeros((1, arms), np.int64), np.zeros(1, np.int64))
+    return Past(np.zeros((1, arms)), np.zeros((1, arms)), np.zeros(1), np.zeros(1, np.int64))
 
 
-@given(some.lists(some.tuples(some.integers(0, 2), some.booleans(), some.integers(0, 7)), max_size=40))
-def test_an_honest_agent_passes_whatever_is_lost_or_late(rounds):
-    """It pulls one arm a round; some reports are lost, and of others some arms, which the receiver still remembers."""
+@pytest.mark.parametrize("whole", [True, False])
+@given(rounds=some.lists(some.tuples(some.integers(0, 2), some.booleans(), some.integers(0, 7)), max_size=40))
+def test_an_honest_agent_passes_whatever_is_lost_or_not_due(whole, rounds):
+    """It pulls one arm a round; some reports are lost; where not everything is due, some arms are as they were."""
     pulls, known, past = np.ones(3), np.zeros(3), past_of_nobody(3)
     for time, (arm, arrives, arms) in enumerate(rounds):
-        told = [bool(arms >> k & 1) for k in range(3)]
+        told = [whole or bool(arms >> k & 1) for k in range(3)]
         if arrives:
             known = np.where(told, pulls, known)
-            bits = np.uint64(sum(1 << k for k in range(3) if told[k]))
-            assert audit(past, 0, known, np.full(3, 0.5), bits, False, time)
+            assert audit(past, 0, known, np.full(3, 0.5), False, time, whole)
         pulls[arm] += 1.0
 
 
-def test_an_agent_that_claims_more_pulls_than_rounds_is_expelled():
-    """All arms together: no arm alone gives it away."""
-    means = np.full(3, 0.5)
-    for time, first, then, passes in (
-        (28, (10.0, 10.0, 10.0), (10.0, 11.0, 10.0), True),
-        (26, (10.0, 10.0, 10.0), None, False),  # of at most 3 + 26
-        (28, (1.0, 1.0, 1.0), (2.0, 2.0, 1.0), False),  # two pulls in one round
-    ):
-        past = past_of_nobody(3)
-        heard = [audit(past, 0, np.array(first), means, ALL_TOLD, False, time)]
-        if then is not None:
-            heard.append(audit(past, 0, np.array(then), means, ALL_TOLD, False, time + 1))
-        assert all(heard) is passes
+@pytest.mark.parametrize(
+    ("time", "reports", "passes"),
+    [
+        (27, [(10, 10, 10), (10, 11, 10)], True),
+        (26, [(10, 10, 10)], False),  # of at most 3 + 26
+        (27, [(1, 1, 1), (2, 2, 1)], False),  # two pulls in one round
+        (27, [(1, 1, 1), (1, 1, 1), (2, 1, 1)], True),
+    ],
+)
+def test_an_agent_that_claims_more_pulls_than_rounds_gives_itself_away(time, reports, passes):
+    """All arms together: no arm alone does."""
+    past = past_of_nobody(3)
+    heard = [audit(past, 0, np.array(p, float), np.full(3, 0.5), False, time + i, True) for i, p in enumerate(reports)]
+    assert all(heard) is passes
     assert expelled(SMALL.but(attack="extreme", horizon=2)).sum() == 2 * 7
 
 
@@ -160,7 +161,7 @@ def test_a_careful_lie_passes_whatever_it_wants_to_claim(lies):
     for *wanted, later in lies:
         lie = Report(np.array(wanted[:3]), np.array(wanted[3:]))
         be_careful(past, 0, lie, False, time)
-        assert audit(past, 0, lie.pulls, lie.means, ALL_TOLD, False, time)
+        assert audit(past, 0, lie.pulls, lie.means, False, time, True)
         time += later
 
 

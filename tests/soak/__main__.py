@@ -186,7 +186,7 @@ class Soak:
         caught = set()
         for node in self.nodes:
             with suppress(NodeError), Client(node.url, timeout=2.0, retries=0) as client:
-                peers = client.peers()
+                peers = client.neighbours()
                 fresh = check_peers(node.number, peers, HONEST, restored)
                 self.violations += [each for each in fresh if each not in self.violations]
                 caught |= {peer.key for peer in peers if peer.expelled}
@@ -205,7 +205,7 @@ class Soak:
         """The honest neighbours that a node has not heard lately."""
         try:
             with Client(node.url, timeout=2.0, retries=0) as client:
-                heard = {peer.name for peer in client.peers() if peer.age is not None and peer.age < 2.0}
+                heard = {peer.name for peer in client.neighbours() if peer.age is not None and peer.age < 2.0}
         except NodeError:
             heard = set()
         return [(node.number, other) for other in HONEST if other != node.number and f"agent-{other}" not in heard]

@@ -43,7 +43,7 @@ class World(NamedTuple):
     filter_params: Floats  # of the filter and the policy that the receivers use
     policy_params: Floats
     careful: bool  # whether liars tell only what can follow what they told before,
-    past_pulls: Floats  # which is, in rows sender × agents + receiver: n, by arm; empty where nobody looks at it
+    past_pulls: Floats  # which is, in rows receiver × byzantine + sender: n, by arm; empty where nobody looks at it
     past_totals: Floats  # and n x̄
 
 

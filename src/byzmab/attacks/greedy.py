@@ -96,7 +96,7 @@ def plan_lies(
     Turn 0 is to believe of all arms what they are worth with the first lies: one pull of the honest mean.
     """
     first, end, arms = world.inbox_starts[receiver], world.inbox_starts[receiver + 1], world.pulls.shape[1]
-    reports, edge = end - first, sender * world.pulls.shape[0] + receiver
+    reports, edge = end - first, receiver * world.byzantine + sender
     pulls, means, rows = np.empty((reports, arms)), np.empty((reports, arms)), np.empty(reports, np.uint64)
     liars = copy_inbox(world, receiver, pulls, means)
     for report in range(reports):
@@ -115,8 +115,8 @@ def plan_lies(
     means_tried = 2 * levels + 3
     tries = COUNTS_TRIED * means_tried
     for turn in range(1 + arms * tries):
-        arm, number, dirty = (turn - 1) // tries, (turn - 1) % tries, ALL_ARMS
-        count, mean = 0.0, 0.0
+        arm, number = (turn - 1) // tries, (turn - 1) % tries
+        count, mean, span = 0.0, 0.0, (0, arms)
         if turn > 0:
             if number == 0:
                 begin_duel(duel, belief, arm)
@@ -124,8 +124,8 @@ def plan_lies(
             mean = level_mean(number % means_tried, levels, params[REACH], centres[arm], own.pulls[arm])
             count, mean = allowed(world, edge, arm, max(count, 1.0), mean)
             set_lie(liars, arm, count, mean, pulls, means)
-            dirty = np.uint64(1) << np.uint64(arm & 63)
-        believe_receiver(own, inbox, dirty, reading, world.filter_params, work, belief)
+            span = (arm, arm + 1)
+        believe_receiver(own, inbox, ALL_ARMS, span, reading, world.filter_params, work, belief)
         if turn == 0:
             continue
         set_side(duel, CHALLENGER, belief, arm)

@@ -11,6 +11,11 @@ PORT = 8690  # below those of `byzmab network`
 
 
 def lab(
+    setups: Annotated[
+        str,
+        typer.Argument(help="experiments to open instead of the story: name=value joined by &, several joined by |"),
+    ] = "",
+    *,
     port: Annotated[
         int, typer.Option(help="of this machine's loopback; 0 for any that is free", min=0, max=65535)
     ] = PORT,
@@ -20,8 +25,14 @@ def lab(
     from byzmab.cli.show import compiling_notice, note
 
     require_study("node,study")
+    fragment = ""
+    if setups:
+        from byzmab.dashboard.lab.setup import fragment_of
+
+        fragment = fragment_of(setups)
 
     def opened(address: str) -> None:
+        address += fragment
         note(f"the lab is at {address}; Ctrl-C ends it")
         if browser:
             typer.launch(address)

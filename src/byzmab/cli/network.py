@@ -174,6 +174,7 @@ def _watch(playing: "Traffic", duration: float | None, asked: "SimpleQueue[int]"
     from rich.console import Console
     from rich.live import Live
 
+    from byzmab.cli.layout import live_table
     from byzmab.cli.show import note
     from byzmab.cli.tables import network_table
 
@@ -185,7 +186,7 @@ def _watch(playing: "Traffic", duration: float | None, asked: "SimpleQueue[int]"
                 asked.get(timeout=min(REFRESH, left))
                 break
             if console.is_terminal:
-                live.update(network_table(playing.summary()), refresh=True)
+                live.update(live_table(network_table(playing.summary()), console), refresh=True)
         else:
             return
     note("stopping …")

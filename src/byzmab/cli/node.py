@@ -1,4 +1,4 @@
-"""byzmab node: run a node, begin it warm, move its state, change its key, pardon neighbours. byzmab keygen: its key."""
+"""byzmab node: run a node, begin it warm, copy and move its state, change its key, pardon. byzmab keygen: its key."""
 
 import sys
 from pathlib import Path
@@ -37,6 +37,7 @@ def run_node(
     with needs_extra("node"), compiling_notice():
         from byzmab.dashboard.live.node import node_pages
         from byzmab.node.config import read_config
+        from byzmab.node.faults import TRY_AGAIN, Unavailable
         from byzmab.node.main import run
 
         config, report_for = read_config(file), None
@@ -44,7 +45,11 @@ def run_node(
             from byzmab.testbed.liar import Liar
 
             report_for = Liar(attack_plan, config.name)
-        run(config, file, report_for, [node_pages()])
+        try:
+            run(config, file, report_for, [node_pages()])
+        except Unavailable as error:
+            print(f"error: {error}", file=sys.stderr)
+            raise typer.Exit(TRY_AGAIN) from None
 
 
 @node.command("export")
@@ -68,17 +73,31 @@ def export_node(
         write_bytes(target, text)
 
 
+@node.command("backup")
+def back_up_node(
+    file: NodeFile,
+    to: Annotated[Path, typer.Argument(help="the copy, in an existing directory", metavar="FILE")],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="replace the file")] = False,
+) -> None:
+    """Copy a node's data file while it runs, or not; `import` brings the copy back."""
+    with needs_extra("node"):
+        from byzmab.node.backup import back_up
+        from byzmab.node.config import read_config
+        from byzmab.simulation.outputs import new_file
+
+        back_up(read_config(file).data, new_file(to, overwrite))
+
+
 @node.command("import")
 def import_node(
-    file: NodeFile, state: Annotated[Path, typer.Argument(help="what export wrote", metavar="STATE.json")]
+    file: NodeFile, state: Annotated[Path, typer.Argument(help="what export or backup wrote", metavar="STATE")]
 ) -> None:
-    """Begin a node's empty data directory with an exported state, under the same key or a new one."""
+    """Begin a node's empty data directory with an export or a backup, under the same key or a new one."""
     with needs_extra("node"):
         from byzmab.node.administration import bring_back
         from byzmab.node.config import read_config
-        from byzmab.node.records import read_state
 
-        bring_back(read_config(file), read_state(state))
+        bring_back(read_config(file), state)
 
 
 @node.command("init")
@@ -114,6 +133,16 @@ def pardon(
         from byzmab.node.config import read_config
 
         administration.pardon(read_config(file), who)
+
+
+@node.command("lower-epoch")
+def lower_epoch(file: NodeFile) -> None:
+    """Repair a stopped node whose clock was years ahead at a start, so that neighbours refuse its reports."""
+    with needs_extra("node"):
+        from byzmab.node import administration
+        from byzmab.node.config import read_config
+
+        administration.lower_epoch(read_config(file))
 
 
 @node.command("handover")

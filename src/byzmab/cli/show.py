@@ -9,6 +9,18 @@ from typing import Any
 
 from byzmab.simulation.progress import progress_bar
 
+ROUND = ("advance", "see_all")  # the loops that have no plug-in in them
+LOOPS = {  # how the names of loops begin, and whose function is in them
+    "draw_all": "graph",
+    "lie_all": "attack",
+    "believe_all": "filter",
+    "choose_all": "policy",
+    "pull_all": "rewards",
+    "move_all": "drift",
+    "play": "algorithm",
+    "decide": "policy",
+}
+
 
 def print_json(value: Any) -> None:
     """Print one JSON object to stdout."""
@@ -17,13 +29,30 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def compiling_notice() -> Iterator[None]:
-    """Say once that the first run compiles, if anything is compiled within the block."""
-    from byzmab.core.compiler import say_once, watching_compilation
+    """Say on stderr what is compiled within the block, each part once."""
+    from byzmab.core.compiler import watching_compilation
 
-    with watching_compilation(
-        say_once("compiling: ten seconds the first time, twenty with contexts, later a second or two for what is new …")
-    ):
+    told: set[str] = set()
+
+    def tell(name: str) -> None:
+        part = compiled_part(name)
+        if part is not None and part not in told:
+            told.add(part)
+            note(f"compiling {part}{'' if len(told) > 1 else ', once: its machine code is kept on disk'} …")
+
+    with watching_compilation(tell):
         yield
+
+
+def compiled_part(name: str) -> str | None:
+    """Return the part of an experiment that a compiled loop plays, by the loop's name; None for parts of a loop."""
+    if name in ROUND:
+        return "the round"
+    kind = next((kind for loop, kind in LOOPS.items() if name.startswith(f"{loop}_")), None)
+    ours = name.rpartition("_byzmab.")[2]
+    if kind is None:
+        return None
+    return kind if ours == name else f"{kind} {ours.split('.')[-2].replace('_', '-')}"
 
 
 @contextmanager
@@ -42,12 +71,9 @@ def warnings_to_stderr() -> Iterator[None]:
 
 
 @contextmanager
-def share_bar() -> Iterator[Callable[[str, float], None] | None]:
-    """The same for work with named parts, told as the share that is done."""
+def share_bar() -> Iterator[Callable[[str, float], None]]:
+    """A progress bar for work with named parts, told as the share that is done."""
     with progress_bar("reproducing") as progress:
-        if progress is None:
-            yield None
-            return
         yield lambda name, share: progress(int(share * 1000), 1000, f"reproducing {name}")
 
 

@@ -64,15 +64,16 @@ def take_consistent(
 
 
 @compiled
-def is_sound(belief: Belief, arm: int) -> bool:
-    """Whether what is believed of an arm is numbers, with a positive weight."""
-    return bool(belief.weights[arm] > 0.0 and belief.estimates[arm] + belief.doubts[arm] < np.inf)
+def is_sound(estimate: float, weight: float, doubt: float) -> bool:
+    """Whether a belief is numbers, with a positive weight."""
+    return bool(weight > 0.0 and abs(estimate + doubt) < np.inf)
 
 
 def believe_agent(
     own: Own,
     inbox: Inbox,
     dirty: np.uint64,  # bit k % 64: whether to believe anew of arm k
+    span: tuple[int, int],  # the arms to look at: from one to before another
     reading: Reading,
     params: Floats,  # the filter's
     work: tuple[Floats, Floats],  # two arrays, as long as the inbox
@@ -81,13 +82,16 @@ def believe_agent(
     """Believe anew of every dirty arm; return whether these beliefs are numbers with positive weights."""
     sound = True
     pulls, means = work
-    for arm in range(np.uint64(own.pulls.size)):  # unsigned, like rows: numba then leaves out the test for below 0
+    for arm in range(
+        np.uint64(span[0]), np.uint64(span[1])
+    ):  # unsigned, like rows: numba then leaves out the test for below 0
         if not (dirty >> (arm & np.uint64(63))) & np.uint64(1):
             continue
         own_pulls, own_mean = own.pulls[arm], own.means[arm]
         count, telling = take_consistent(inbox, arm, own_pulls, reading, work)
         silent, f, kappa, time = max(0, reading.expected - telling), reading.f, reading.kappa, reading.time
-        heard = Heard(pulls[:count], means[:count], own_pulls, own_mean, f, kappa, time, silent, params)
-        belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = believe(heard)
-        sound &= is_sound(belief, arm)
+        heard = Heard(pulls[:count], means[:count], own_pulls, own_mean, f, kappa, time, silent, params, None)
+        estimate, weight, doubt = believe(heard)
+        belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = estimate, weight, doubt
+        sound &= is_sound(estimate, weight, doubt)
     return sound

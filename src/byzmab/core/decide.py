@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from byzmab.core.believe import ALL_ARMS, Inbox, Own, Reading, believe_agent
+from byzmab.core.believe import ALL_ARMS, Inbox, Own, Reading, believe_agent, is_sound
 from byzmab.core.compiler import specialize
 from byzmab.core.draws import fold
 from byzmab.core.filters.base import Filter
@@ -60,6 +60,7 @@ def decide(
         Own(own[PULLS], own[MEANS]),
         Inbox(told[0], told[1], rows, np.uint64(0), np.uint64(rows.size)),
         ALL_ARMS,
+        (0, own.shape[1]),
         Reading(consistency, f, kappa, int(clock), 0),  # nobody is expected: an absent neighbour proves nothing
         filter_params,
         (work[0], work[1]),
@@ -71,7 +72,7 @@ def decide(
         if pulls == 0.0:
             belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = NEUTRAL, pending, 0.0
             belief.own_estimates[arm] = NEUTRAL
-        elif not (belief.weights[arm] > 0.0 and belief.estimates[arm] + belief.doubts[arm] < np.inf):
+        elif not is_sound(belief.estimates[arm], belief.weights[arm], belief.doubts[arm]):
             return UNSOUND
         elif pending > 0.0:  # w = n / g with n the rewarded pulls; in the width, pending ones count too
             belief.weights[arm] *= 1.0 + pending / pulls

@@ -73,6 +73,13 @@ def _by_arm(report: Report, named: bool) -> dict[Any, tuple[float, float]]:
     return {arm: (count, count * mean) for arm, count, mean in rows if count > 0.0 and math.isfinite(mean)}
 
 
+class Fates(NamedTuple):
+    """Where a filter writes what became of each report: see core/filters/fates.py."""
+
+    places: Integers  # of the reports as they were given: a filter that moves reports moves these with them
+    codes: Integers  # by place: the fate
+
+
 class Heard(NamedTuple):
     """All that a filter is given to believe something of one arm."""
 
@@ -85,6 +92,7 @@ class Heard(NamedTuple):
     time: int  # t
     silent: int  # expected neighbours that told nothing on the arm; 0 where nobody in particular is expected
     params: Floats  # the filter's parameters, in the order of its fields
+    fates: Fates | None = None  # filled in where somebody asks; None costs nothing, as it is known to the compiler
 
 
 class Middle(NamedTuple):

@@ -4,7 +4,7 @@ numba's own sort takes a second to compile wherever it is used; reports are few,
 """
 
 from byzmab.core.compiler import compiled, compiled_noinline
-from byzmab.core.report import Floats
+from byzmab.core.report import Fates, Floats
 
 GAPS = (1, 4, 10, 23, 57, 132, 301, 701, 1577, 3548, 7983, 17961, 40412, 90927)  # after Ciura 2001
 
@@ -32,18 +32,23 @@ def sort(values: Floats) -> None:
 
 
 @compiled
-def sort_reports(pulls: Floats, means: Floats) -> None:
-    """Sort reports by mean, and those with equal means by pulls."""
+def sort_reports(pulls: Floats, means: Floats, fates: Fates | None = None) -> None:
+    """Sort reports by mean, and those with equal means by pulls; where somebody asks for fates, their places too."""
     for level in range(first_gap(means.size), -1, -1):
         gap = GAPS[level]
         for index in range(gap, means.size):
             mean, count = means[index], pulls[index]
+            place = 0 if fates is None else fates.places[index]
             while index >= gap and (
                 means[index - gap] > mean or (means[index - gap] == mean and pulls[index - gap] > count)
             ):
                 means[index], pulls[index] = means[index - gap], pulls[index - gap]
+                if fates is not None:
+                    fates.places[index] = fates.places[index - gap]
                 index -= gap
             means[index], pulls[index] = mean, count
+            if fates is not None:
+                fates.places[index] = place
 
 
 @compiled
@@ -105,8 +110,10 @@ def split_reports(pulls: Floats, means: Floats, rank: int) -> None:
 
 
 @compiled
-def take_out(report: int, pulls: Floats, means: Floats, count: int) -> int:
+def take_out(report: int, pulls: Floats, means: Floats, count: int, fates: Fates | None) -> int:
     """Take one of the first `count` reports out, keeping the order of the others; return how many are left."""
     for index in range(report, count - 1):
         pulls[index], means[index] = pulls[index + 1], means[index + 1]
+        if fates is not None:
+            fates.places[index] = fates.places[index + 1]
     return count - 1

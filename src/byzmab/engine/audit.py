@@ -1,13 +1,12 @@
 """Audit: who tells what cannot follow what it told before is heard no more, by whom it was told so.
 
-Besides the rule of core/audit.py, which goes arm by arm, counts are added up over arms: an agent pulls one arm a round.
-So its counts sum up to at most M + t, and those that were told last at one time have grown together by at most the
-rounds since then. Nodes cannot audit that: they have no rounds in common. Careful liars of a testbed keep to it all the
-same, by their own rounds.
+Besides the rule of core/audit.py, which goes arm by arm, counts are added up over arms, as an agent pulls one arm a
+round: between two whole reports they grow together by at most the rounds in between, and sum up to M + t at most. Nodes
+cannot audit that, as they have no rounds in common. Careful liars of a testbed keep to it by their own rounds.
 
-Where links are reliable an audit expels whoever leaves out an arm, too. Only lies are audited, as honest tallies pass
-by themselves. An expelled liar is one of the f, and the filter goes on with f − 1 for the rest, as a node does that
-holds proof of a lie. A *careful* liar tells what is nearest to its lie and passes.
+Where links are reliable whoever leaves out an arm is expelled, too. Only lies are audited, as honest tallies pass by
+themselves. An expelled liar is one of the f, and the filter goes on with f − 1 for the rest, as a node does that holds
+proof of a lie. A *careful* liar tells what is nearest to its lie and passes.
 """
 
 from typing import NamedTuple
@@ -18,9 +17,8 @@ from byzmab.core.audit import ROUNDING, follows, nearest
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.liars import are_enough, f_left
 from byzmab.core.report import Floats, Integers, Report
+from byzmab.engine.dirty import ALL_BITS, WORD, bit_of
 from byzmab.engine.state import State
-
-ALL_TOLD = np.uint64(2**64 - 1)  # bit k % 64: whether arm k was told just now
 
 
 class Past(NamedTuple):
@@ -28,91 +26,59 @@ class Past(NamedTuple):
 
     pulls: Floats
     totals: Floats
-    times: Integers  # when
+    used: Floats  # of the M + t pulls that an agent can have made: those of which nothing more can be told
     expelled: Integers
 
 
 @compiled
 def past_of(state: State) -> Past:
     """The past of a state; of no use where nothing is audited and nobody careful."""
-    return Past(state.past_pulls, state.past_totals, state.past_times, state.expelled)
+    return Past(state.past_pulls, state.past_totals, state.past_used, state.expelled)
 
 
 @compiled
 def edge_of(state: State, sender: int, receiver: int) -> int:
-    """The row of a liar and a receiver; the same for all receivers where they are told the same."""
-    return int(sender * state.agents + (0 if state.common_lies == 1 else receiver))
-
-
-@compiled
-def latest_of(past: Past, edge: int) -> int:
-    """The time at which anything was told last on an edge; −1 if nothing ever was."""
-    latest = -1
-    for arm in range(past.times.shape[1]):
-        if past.pulls[edge, arm] > 0.0:
-            latest = max(latest, past.times[edge, arm])
-    return latest
-
-
-@compiled
-def grown_since(past: Past, edge: int, latest: int, pulls: Floats, told: np.uint64) -> tuple[float, float, float]:
-    """By how much the counts grow on arms that were told last at the latest time, and on the others; their sum before.
-
-    Arms that are silent, or not told now, do not grow.
-    """
-    recent, others, before = 0.0, 0.0, 0.0
-    for arm in range(pulls.size):
-        known = past.pulls[edge, arm]
-        before += known
-        if pulls[arm] > 0.0 and (told >> np.uint64(arm & 63)) & np.uint64(1):
-            if known > 0.0 and past.times[edge, arm] == latest:
-                recent += pulls[arm] - known
-            else:
-                others += pulls[arm] - known
-    return recent, others, before
+    """Return the row of a liar and a receiver, receiver by receiver; one for all receivers where lies are common."""
+    return int((0 if state.common_lies == 1 else receiver * state.byzantine) + sender)
 
 
 @compiled
 def be_careful(past: Past, edge: int, lie: Report, expected: bool, time: int) -> None:
     """Change a lie so that it can follow what was told before, and is not silent where something is expected."""
-    pulls, means = lie.pulls, lie.means
-    for arm in range(pulls.size):
-        pulls[arm], means[arm] = nearest(
-            pulls[arm], means[arm], past.pulls[edge, arm], past.totals[edge, arm], expected
+    grown = 0.0
+    for arm in range(lie.pulls.size):
+        lie.pulls[arm], lie.means[arm] = nearest(
+            lie.pulls[arm], lie.means[arm], past.pulls[edge, arm], past.totals[edge, arm], expected
         )
-    latest = latest_of(past, edge)
-    recent, others, before = grown_since(past, edge, latest, pulls, ALL_TOLD)
-    room, room_in_all = float(time - latest), pulls.size + time - before
-    if recent > room or recent + others > room_in_all:
-        grow_less(past, edge, lie, latest, room, room_in_all, expected)
+        grown += max(lie.pulls[arm] - past.pulls[edge, arm], 0.0)
+    room = lie.pulls.size + time - past.used[edge]
+    if grown > room:
+        grow_less(past, edge, lie, room, expected)
 
 
 @compiled_noinline
-def grow_less(past: Past, edge: int, lie: Report, latest: int, room: float, room_in_all: float, expected: bool) -> None:
-    """Let counts grow by whole pulls, and by no more than there is room for: those told last, and all of them.
+def grow_less(past: Past, edge: int, lie: Report, room: float, expected: bool) -> None:
+    """Let the counts of a lie grow by whole pulls, and by no more than there is room for.
 
-    Pull by pull, the arm grows that lacks most of what the liar wants to claim.
+    Each arm has a first pull; then, pull by pull, that arm grows that lacks most of what the liar wants to claim.
     """
     pulls, means = lie.pulls, lie.means
     wanted = pulls.copy()
     for arm in range(pulls.size):
-        known = past.pulls[edge, arm]
-        pulls[arm] = known if known > 0.0 or room_in_all < 1.0 else min(wanted[arm], 1.0)  # a pull of every arm first
-        room_in_all -= pulls[arm] - known
-        pulls[arm] = pulls[arm] if wanted[arm] > 0.0 else 0.0
-    while room_in_all >= 1.0:
+        if wanted[arm] > 0.0:
+            pulls[arm] = past.pulls[edge, arm]
+            if pulls[arm] == 0.0 and room >= 1.0:
+                pulls[arm] = min(wanted[arm], 1.0)
+                room -= pulls[arm]
+    while room >= 1.0:
         most, lacking = -1, 0.0
         for arm in range(pulls.size):
-            is_recent = past.pulls[edge, arm] > 0.0 and past.times[edge, arm] == latest
-            if wanted[arm] - pulls[arm] > lacking and (room >= 1.0 or not is_recent):
+            if wanted[arm] - pulls[arm] > lacking:
                 most, lacking = arm, wanted[arm] - pulls[arm]
         if most < 0:
             break
-        step = min(lacking, 1.0)
-        pulls[most] += step
-        room_in_all -= step
-        if past.pulls[edge, most] > 0.0 and past.times[edge, most] == latest:
-            room -= step
+        pulls[most] += min(lacking, 1.0)
+        room -= min(lacking, 1.0)
     for arm in range(pulls.size):
         pulls[arm], means[arm] = nearest(
             pulls[arm], means[arm], past.pulls[edge, arm], past.totals[edge, arm], expected
@@ -120,28 +86,51 @@ def grow_less(past: Past, edge: int, lie: Report, latest: int, room: float, room
 
 
 @compiled
-def audit(past: Past, edge: int, pulls: Floats, means: Floats, told: np.uint64, expected: bool, time: int) -> bool:
-    """Whether a report, sent at a time, can follow the one before, and if so write it down.
+def audit_word(
+    past: Past, edge: int, pulls: Floats, means: Floats, expected: bool, changed: np.uint64, word: int
+) -> float:
+    """Return by how much counts grew on the changed arms of a word, and write the report down there.
 
-    Silence on an arm can, unless something is expected. `told` says which arms were told just now: the others are as
-    they were.
+    It is −1 where a report, as it was sent, cannot follow the one before. Silence on an arm can, unless something is
+    expected.
     """
-    for arm in range(pulls.size):
+    grown = 0.0
+    for arm in range(WORD * word, min(pulls.size, WORD * (word + 1))):
+        if not changed & bit_of(arm):
+            continue
         if pulls[arm] > 0.0:
-            if not follows(pulls[arm], pulls[arm] * means[arm], past.pulls[edge, arm], past.totals[edge, arm]):
-                return False
+            total = pulls[arm] * means[arm]
+            if not follows(pulls[arm], total, past.pulls[edge, arm], past.totals[edge, arm]):
+                return -1.0
+            grown += pulls[arm] - past.pulls[edge, arm]
+            past.pulls[edge, arm], past.totals[edge, arm] = pulls[arm], total
         elif expected:
+            return -1.0
+    return grown
+
+
+@compiled
+def audit_growth(past: Past, edge: int, grown: float, arms: int, time: int, whole: bool) -> bool:
+    """Return whether the rounds allow that counts grew by so much, and write down how many pulls are used up.
+
+    After a whole report these are all that were made so far; of a report on some arms only those that were told.
+    """
+    made = float(arms + time)
+    passes = bool(grown <= made - past.used[edge] + ROUNDING * made)
+    past.used[edge] = made if whole else past.used[edge] + grown
+    return passes
+
+
+@compiled
+def audit(past: Past, edge: int, pulls: Floats, means: Floats, expected: bool, time: int, whole: bool) -> bool:
+    """Return whether a report, as it was sent, can follow the one before; write down what passes."""
+    grown = 0.0
+    for word in range((pulls.size + WORD - 1) // WORD):
+        more = audit_word(past, edge, pulls, means, expected, ALL_BITS, word)
+        if more < 0.0:
             return False
-    latest = latest_of(past, edge)
-    recent, others, before = grown_since(past, edge, latest, pulls, told)
-    slack = ROUNDING * (before + recent + others)
-    if recent > time - latest + slack or before + recent + others > pulls.size + time + slack:
-        return False
-    for arm in range(pulls.size):
-        if pulls[arm] > 0.0 and (told >> np.uint64(arm & 63)) & np.uint64(1):
-            past.pulls[edge, arm], past.totals[edge, arm] = pulls[arm], pulls[arm] * means[arm]
-            past.times[edge, arm] = time
-    return True
+        grown += more
+    return audit_growth(past, edge, grown, pulls.size, time, whole)
 
 
 @compiled

@@ -1,20 +1,16 @@
 """Who may ask a node: pages of its own origin, holders of its bearer token, and on loopback nobody from elsewhere."""
 
 import hmac
-import logging
-import time
 from pathlib import Path
-from typing import Final
 
 from byzmab.core.errors import BadInput
 from byzmab.node.config import is_loopback
 from byzmab.node.identity import read_private
+from byzmab.node.watched import Watched
 
 Headers = dict[bytes, bytes]
 SHORTEST_TOKEN = 16
-LOOK_AGAIN: Final = 1.0  # seconds between two looks at whether the token file changed
 OWN_SITES = (b"same-origin", b"none")  # what a browser says of our own pages, and of an address typed in
-log = logging.getLogger(__name__)
 
 
 class Denied(Exception):
@@ -30,36 +26,16 @@ class TokenFile:
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
-        self._header = self._read()
-        self._stamp = self._stamp_now()
-        self._looked = time.monotonic()
+        self._header = Watched("token", (path,), self._read)
 
     def check(self, headers: Headers) -> None:
         """Denied unless the request carries the token."""
-        if time.monotonic() - self._looked > LOOK_AGAIN:
-            self.look_again()
-        if not hmac.compare_digest(headers.get(b"authorization", b""), self._header):
+        if not hmac.compare_digest(headers.get(b"authorization", b""), self._header.value):
             raise Denied(401, "a bearer token is needed", (b"www-authenticate", b"Bearer"))
 
     def look_again(self) -> None:
         """Use the file's token if the file changed; if it cannot be used, log why and keep the old one."""
-        self._looked = time.monotonic()
-        stamp = self._stamp_now()
-        if stamp == self._stamp:
-            return
-        self._stamp = stamp
-        try:
-            self._header = self._read()
-            log.info("token read again")
-        except BadInput as error:
-            log.error("token not read again", extra={"reason": str(error)})
-
-    def _stamp_now(self) -> tuple[int, ...]:
-        try:
-            found = self._path.stat()
-        except OSError:
-            return ()
-        return found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode
+        self._header.look_again()
 
     def _read(self) -> bytes:
         """The header that a request must carry, or BadInput."""

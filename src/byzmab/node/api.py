@@ -180,10 +180,23 @@ class Peer(PeerSummary, frozen=True):
     evidence: list[Evidence]
 
 
-class PeersAnswer(msgspec.Struct, frozen=True):
+class NeighboursAnswer(msgspec.Struct, frozen=True):
     """All neighbours."""
 
+    neighbours: list[Peer]
+
+
+class PeersAnswer(msgspec.Struct, frozen=True):
+    """All neighbours, under the name that `GET /v1/peers` has for them, which is deprecated."""
+
     peers: list[Peer]
+
+
+class ReloadAnswer(msgspec.Struct, frozen=True):
+    """All neighbours after the file was read again."""
+
+    peers: list[Peer]
+    ignored: list[str]  # settings that changed in the file, and are used only after a restart
 
 
 class NodeState(msgspec.Struct, frozen=True):

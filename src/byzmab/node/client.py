@@ -7,9 +7,11 @@
 """
 
 import asyncio
+import os
 import random
 import ssl
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
@@ -22,6 +24,7 @@ from byzmab.node.api import ArmsAnswer, BestAnswer, Chosen, Decision, NodeState,
 from byzmab.node.calls import Answer, Call, Context
 
 AGAIN = frozenset({0, 408, 429, 502, 503, 504})  # answers after which asking again may help
+Trust = str | os.PathLike[str] | ssl.SSLContext | None  # authorities in a file, or all about it; None: this machine's
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds; doubled with every try
 MOST_IDLE = 100  # connections kept open for the next request
 
@@ -34,8 +37,13 @@ class NodeError(Exception):
         self.status, self.detail = status, detail
 
 
-def _http_settings(url: str, token: str | None, timeout: float) -> dict[str, Any]:
-    """How httpx asks a node: directly, trusting this machine's certificates, with a connection for every caller."""
+def _warn_of_peers() -> None:
+    """Warn the caller of `peers`."""
+    warnings.warn("peers() is deprecated; use neighbours()", DeprecationWarning, stacklevel=3)
+
+
+def _http_settings(url: str, token: str | None, timeout: float, trust: Trust) -> dict[str, Any]:
+    """How httpx asks a node: directly, with a connection for every caller."""
     try:
         address = httpx.URL(url)
     except (httpx.InvalidURL, TypeError):
@@ -49,8 +57,19 @@ def _http_settings(url: str, token: str | None, timeout: float) -> dict[str, Any
         "timeout": timeout,
         "limits": httpx.Limits(max_connections=None, max_keepalive_connections=MOST_IDLE),
         "trust_env": False,
-        "verify": ssl.create_default_context() if address.scheme == "https" else False,  # no TLS, nothing to verify
+        "verify": _verification(trust) if address.scheme == "https" else False,  # no TLS, nothing to verify
     }
+
+
+def _verification(trust: Trust) -> ssl.SSLContext:
+    """How the certificate of a node is verified."""
+    if isinstance(trust, ssl.SSLContext):
+        return trust
+    try:
+        return ssl.create_default_context(cafile=trust)
+    except OSError as error:  # SSLError, too
+        reason = "it holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
+        raise BadInput(f"trust {str(trust)!r} cannot be read: {reason}; allowed: a PEM file of certificates") from None
 
 
 def _request(call: Call[Any]) -> dict[str, Any]:
@@ -86,11 +105,14 @@ def _unreachable(error: httpx.RequestError) -> NodeError:
 class Client:
     """Asks a node from ordinary code; threads may share one.
 
-    What fails for a while, a node that restarts for instance, is asked again up to `retries` times.
+    What fails for a while, a node that restarts for instance, is asked again up to `retries` times. Over https the
+    node's certificate must be vouched for by an authority in the file `trust`, or by one that this machine trusts.
     """
 
-    def __init__(self, url: str, token: str | None = None, timeout: float = 5.0, retries: int = 10) -> None:
-        self._http = httpx.Client(**_http_settings(url, token, timeout))
+    def __init__(
+        self, url: str, token: str | None = None, timeout: float = 5.0, retries: int = 10, trust: Trust = None
+    ) -> None:
+        self._http = httpx.Client(**_http_settings(url, token, timeout, trust))
         self._retries = retries
 
     def __enter__(self) -> Self:
@@ -135,9 +157,14 @@ class Client:
         """The arm that looks best now, how sure that is, and whether it is as sure as asked."""
         return self._ask(calls.best(confidence))
 
+    def neighbours(self) -> list[Peer]:
+        """Return the neighbours of the node: their newest reports, what became of them, and evidence of lying."""
+        return self._ask(calls.NEIGHBOURS).neighbours
+
     def peers(self) -> list[Peer]:
-        """The neighbours of the node."""
-        return self._ask(calls.PEERS).peers
+        """Return the neighbours of the node; deprecated, use `neighbours`."""
+        _warn_of_peers()
+        return self.neighbours()
 
     def state(self) -> NodeState:
         """The node at this moment."""
@@ -171,8 +198,10 @@ class Client:
 class AsyncClient:
     """Asks a node from asynchronous code; see `Client`."""
 
-    def __init__(self, url: str, token: str | None = None, timeout: float = 5.0, retries: int = 10) -> None:
-        self._http = httpx.AsyncClient(**_http_settings(url, token, timeout))
+    def __init__(
+        self, url: str, token: str | None = None, timeout: float = 5.0, retries: int = 10, trust: Trust = None
+    ) -> None:
+        self._http = httpx.AsyncClient(**_http_settings(url, token, timeout, trust))
         self._retries = retries
 
     async def __aenter__(self) -> Self:
@@ -217,9 +246,14 @@ class AsyncClient:
         """The arm that looks best now, how sure that is, and whether it is as sure as asked."""
         return await self._ask(calls.best(confidence))
 
+    async def neighbours(self) -> list[Peer]:
+        """Return the neighbours of the node: their newest reports, what became of them, and evidence of lying."""
+        return (await self._ask(calls.NEIGHBOURS)).neighbours
+
     async def peers(self) -> list[Peer]:
-        """The neighbours of the node."""
-        return (await self._ask(calls.PEERS)).peers
+        """Return the neighbours of the node; deprecated, use `neighbours`."""
+        _warn_of_peers()
+        return await self.neighbours()
 
     async def state(self) -> NodeState:
         """The node at this moment."""

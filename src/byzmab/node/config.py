@@ -83,6 +83,13 @@ class Traffic(Strict):
         return traffic.Traffic(self.floor, self.cap)
 
 
+class HttpTls(Strict):
+    """Files for HTTP that is encrypted by the node itself; they are read again when they change."""
+
+    certificate: str  # the node's, then those between it and an authority that clients trust
+    private_key: str
+
+
 class Http(Strict):
     """Where the application asks."""
 
@@ -93,6 +100,7 @@ class Http(Strict):
     body_wait: Seconds = 10.0  # for a request to arrive whole
     rate_limit: Annotated[float, msgspec.Meta(ge=0)] = 0.0  # requests per second and address; 0: none
     connections: Annotated[int, msgspec.Meta(ge=1)] = 4096  # at the same time
+    tls: HttpTls | None = None  # if not given, HTTP is not encrypted
 
 
 class Config(Strict):
@@ -184,6 +192,21 @@ class Config(Strict):
                 raise BadInput(f"{where} {endpoint!r} is not allowed {without} links.tls; allowed: {start}host:port")
 
 
+RELOADED = frozenset({"neighbours", "equivocators", "traffic"})  # settings that are read again while a node runs
+
+
+def ignored_changes(running: Strict, read: Strict, table: str = "") -> list[str]:
+    """The settings that differ in a file that is read again, and that are used only after a restart."""
+    changed: list[str] = []
+    for name in running.__struct_fields__:
+        old, new = getattr(running, name), getattr(read, name)
+        if old == new or f"{table}{name}" in RELOADED:
+            continue
+        both_tables = isinstance(old, Strict) and isinstance(new, Strict)
+        changed += ignored_changes(old, new, f"{table}{name}.") if both_tables else [f"{table}{name}"]
+    return changed
+
+
 def check_name(what: str, name: str) -> None:
     """BadInput unless a name can stand in files, addresses and metrics."""
     if not NAME.match(name):
@@ -245,7 +268,7 @@ def _what_is_wrong(message: str) -> tuple[str, str]:
         where = f"{path}.{found[2]}".lstrip(".")
         if found[1] == "missing required":
             return where, f"key {where!r} is missing"
-        tables = {"traffic": Traffic, "http": Http, "links": Links, "links.tls": Tls}
+        tables = {"traffic": Traffic, "http": Http, "links": Links, "links.tls": Tls, "http.tls": HttpTls}
         table = tables.get(path, Neighbour if path else Config)
         return where, f"key {where!r} is not known; {nearest(found[2], table.__struct_fields__)}"
     if path:
@@ -257,9 +280,9 @@ def _with_paths_from(directory: Path, config: Config) -> Config:
     config.key, config.data = str(directory / config.key), str(directory / config.data)
     if config.http.token_file is not None:
         config.http.token_file = str(directory / config.http.token_file)
-    if (tls := config.links.tls) is not None:
-        for name in tls.__struct_fields__:
-            setattr(tls, name, str(directory / getattr(tls, name)))
+    for files in (config.links.tls, config.http.tls):
+        for name in files.__struct_fields__ if files is not None else ():
+            setattr(files, name, str(directory / getattr(files, name)))
     return config
 
 
@@ -268,7 +291,9 @@ def write_config(config: Config, path: str | Path) -> None:
     whole: dict[str, Any] = msgspec.to_builtins(config)
     lines = [*_rows(config, whole, ("traffic", "http", "links", "neighbours"))]
     lines += ["", "[traffic]", *_rows(config.traffic, whole["traffic"])]
-    lines += ["", "[http]", *_rows(config.http, whole["http"])]
+    lines += ["", "[http]", *_rows(config.http, whole["http"], ("tls",))]
+    if config.http.tls is not None:
+        lines += ["", "[http.tls]", *_rows(config.http.tls, whole["http"]["tls"])]
     lines += ["", "[links]", *_rows(config.links, whole["links"], ("tls",))]
     if config.links.tls is not None:
         lines += ["", "[links.tls]", *_rows(config.links.tls, whole["links"]["tls"])]

@@ -3,7 +3,7 @@
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -13,11 +13,12 @@ import msgspec
 from byzmab.core.errors import BadInput
 from byzmab.core.traffic import Forced
 from byzmab.node.evidence import Evidence, Lie
+from byzmab.node.faults import Unavailable, may_pass, refusal
 from byzmab.node.records import Arm, Event, EventState, HandoverRecord, NeighbourRecord, Pardon, State
 
 FILE = "node.db"
 LOCK = "node.lock"
-VERSION = 1  # of the tables: PRAGMA user_version
+VERSION = 2  # of the tables, PRAGMA user_version: raised with every change of them
 TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 CREATE TABLE arms (
@@ -29,20 +30,23 @@ CREATE TABLE events (
     chosen REAL NOT NULL, state INTEGER NOT NULL, value REAL, settled REAL, forced TEXT, context BLOB
 );
 CREATE INDEX pending ON events (number) WHERE state = 0;
+CREATE INDEX settled ON events (number) WHERE state > 0;
 CREATE TABLE hearings (key TEXT PRIMARY KEY, frame BLOB, heard REAL NOT NULL, counts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE evidence (
     key TEXT NOT NULL, kind TEXT NOT NULL, network TEXT NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL,
     found REAL NOT NULL, first BLOB NOT NULL, second BLOB NOT NULL, PRIMARY KEY (key, kind, epoch, seq)
 ) WITHOUT ROWID;
+CREATE TABLE pardons (key TEXT PRIMARY KEY, epoch INTEGER NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE handovers (key TEXT PRIMARY KEY, frame BLOB NOT NULL) WITHOUT ROWID;
 """
+# what a file of version 1 may lack
 ADDED = """
-CREATE TABLE IF NOT EXISTS pardons (
-    key TEXT PRIMARY KEY, epoch INTEGER NOT NULL, seq INTEGER NOT NULL
-) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pardons (key TEXT PRIMARY KEY, epoch INTEGER NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS handovers (key TEXT PRIMARY KEY, frame BLOB NOT NULL) WITHOUT ROWID;
-"""  # tables that a file of version 1 may lack
-ADDED_COLUMNS = {"events": ("forced TEXT", "context BLOB"), "arms": ("statistics BLOB",)}  # and may lack
-ANEW = "bring back an export with byzmab node import, or begin anew on purpose with byzmab node init"
+CREATE INDEX IF NOT EXISTS settled ON events (number) WHERE state > 0;
+"""
+ADDED_COLUMNS = {"events": ("forced TEXT", "context BLOB"), "arms": ("statistics BLOB",)}
+ANEW = "bring back a backup or an export (byzmab node import), or begin anew on purpose with byzmab node init"
 MOST_ROWS = 64  # of one statement; a power of two
 EVENT = "event_id, arm, round, chosen, state, value, settled, forced, context"
 ARM = "arm, place, in_use, pulls, total, pending, statistics"
@@ -54,10 +58,8 @@ def readable(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise BadInput(
-            f"data file {str(path)!r} cannot be used: {error}; nothing was changed. "
-            "Move it away and bring back an export with byzmab node import"
-        ) from None
+        advice = "" if may_pass(error) else ". Move it away and bring back a backup with byzmab node import"
+        raise refusal(f"data file {str(path)!r} cannot be used: {error}; nothing was changed{advice}", error) from None
 
 
 def lock_directory(directory: Path) -> IO[bytes]:
@@ -66,7 +68,7 @@ def lock_directory(directory: Path) -> IO[bytes]:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = (directory / LOCK).open("ab")
     except OSError as error:
-        raise BadInput(f"data directory {str(directory)!r} cannot be used: {error.strerror}") from None
+        raise refusal(f"data directory {str(directory)!r} cannot be used: {error.strerror}", error) from None
     return _locked(file, f"data directory {str(directory)!r}")
 
 
@@ -80,7 +82,7 @@ def _locked(file: IO[bytes], what: str) -> IO[bytes]:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         file.close()
-        raise BadInput(f"{what} is in use by another node") from None
+        raise Unavailable(f"{what} is in use by another node") from None
     return file
 
 
@@ -94,18 +96,25 @@ def connect(path: Path) -> sqlite3.Connection:
 
 def create(path: Path, state: State) -> None:
     """Make a new data file with a state, whole or not at all."""
+    with readable(path):
+        write_whole(path, lambda connection: save_state(connection, state))
+
+
+def write_whole(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
+    """Write a database for its owner alone, whole or not at all, in place of what is there; `fill` writes it."""
     rest = next((rest for suffix in ("-wal", "-shm") if (rest := Path(f"{path}{suffix}")).exists()), None)
     if rest is not None:
         raise BadInput(f"{str(rest)!r} is the rest of a data file that is gone; move it away")
     new = path.with_name(f"{path.name}.new")
     try:
         new.unlink(missing_ok=True)
-        with readable(path), closing(sqlite3.connect(new, isolation_level=None)) as connection:
-            save_state(connection, state)
+        new.touch(0o600)
+        with closing(sqlite3.connect(new, isolation_level=None)) as connection:
+            fill(connection)
         new.rename(path)
         sync_directory(path.parent)
     except OSError as error:
-        raise BadInput(f"data file {str(path)!r} cannot be written: {error.strerror}") from None
+        raise refusal(f"data file {str(path)!r} cannot be written: {error.strerror}", error) from None
     finally:
         new.unlink(missing_ok=True)
 
@@ -128,12 +137,8 @@ def check_present(path: Path) -> None:
 
 
 def prepare(connection: sqlite3.Connection, path: Path, network: str, public: str) -> None:
-    """Check the tables of a data file, and add what came later; BadInput if it is empty or another node's."""
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version == 0 and not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-        raise BadInput(f"data file {str(path)!r} holds no node; nothing was changed. Move it away and {ANEW}")
-    if version != VERSION:
-        raise BadInput(f"data file {str(path)!r} has tables of version {version}; this byzmab knows {VERSION}")
+    """Check the tables of a data file, and bring older ones up to date; BadInput if it is empty or another node's."""
+    version = check_version(connection, path)
     found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if found != "ok":
         raise sqlite3.DatabaseError(found.replace("\n", " "))
@@ -141,12 +146,37 @@ def prepare(connection: sqlite3.Connection, path: Path, network: str, public: st
     for name, mine in (("network", network), ("key", public)):
         if facts.get(name) != mine:
             raise BadInput(f"data file {str(path)!r} belongs to {name} {facts.get(name)}, not {mine}")
-    connection.executescript(ADDED)
-    for table, columns in ADDED_COLUMNS.items():
-        known = _columns(connection, table)
-        for column in columns:
-            if column.split()[0] not in known:
-                connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    if version < VERSION:
+        _upgrade(connection)
+
+
+def check_version(connection: sqlite3.Connection, path: Path) -> int:
+    """The version of the tables of a data file; BadInput if there are none, or if a later program has made them."""
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version == 0 and not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        raise BadInput(f"data file {str(path)!r} holds no node; nothing was changed. Move it away and {ANEW}")
+    if not 1 <= version <= VERSION:
+        raise BadInput(f"data file {str(path)!r} has tables of version {version}; this byzmab knows up to {VERSION}")
+    return version
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    """Bring the tables of version 1 up to date, all or nothing; programs before refuse them from then on."""
+    run = connection.execute
+    run("BEGIN IMMEDIATE")
+    try:
+        for statement in ADDED.split(";"):
+            run(statement)
+        for table, columns in ADDED_COLUMNS.items():
+            known = _columns(connection, table)
+            for column in columns:
+                if column.split()[0] not in known:
+                    run(f"ALTER TABLE {table} ADD COLUMN {column}")
+        run(f"PRAGMA user_version = {VERSION}")
+        run("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
@@ -196,7 +226,7 @@ def save_state(connection: sqlite3.Connection, state: State) -> None:
     run = connection.execute
     run("BEGIN IMMEDIATE")
     try:
-        for statement in (TABLES + ADDED).split(";"):
+        for statement in TABLES.split(";"):
             run(statement)
         write_facts(connection, state.facts)
         write_arms(connection, state.arms)
@@ -250,9 +280,10 @@ def write_neighbours(connection: sqlite3.Connection, records: list[NeighbourReco
 
 def write_evidence(connection: sqlite3.Connection, evidence: list[Evidence]) -> None:
     """Write evidence that is not there yet."""
-    rows = [
-        (piece.key, piece.kind, piece.network, piece.epoch, piece.seq, piece.found, *piece.raw()) for piece in evidence
-    ]
+    rows = []
+    for piece in evidence:
+        first, second = (*piece.raw(), b"")[:2]  # no second frame where one is proof
+        rows.append((piece.key, piece.kind, piece.network, piece.epoch, piece.seq, piece.found, first, second))
     connection.executemany("INSERT OR IGNORE INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
@@ -278,4 +309,5 @@ def event_of(row: Any) -> Event:
 def _evidence_of(
     key: str, kind: str, network: str, epoch: int, seq: int, found: float, first: bytes, second: bytes
 ) -> Evidence:
-    return Evidence.of(Lie(kind), network, key, (first, second), (epoch, seq), found)
+    frames = (first, second) if second else (first,)
+    return Evidence.of(Lie(kind), network, key, frames, (epoch, seq), found)

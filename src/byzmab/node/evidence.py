@@ -1,13 +1,16 @@
-"""Proof that an agent lied: two frames that it signed, and that no honest agent signs both of.
+"""Proof that an agent lied: two frames that it signed, and that no honest agent signs both of, or one that none signs.
 
 *Equivocation*: one (epoch, seq) with two bodies. An honest node signs each version once, so this is proof.
 *Sequence*: two reports of one epoch that no tally has one after the other, such as pulls that fall, or, at contexts, G
 and b that move by more than the new pulls bring. Within an epoch tallies only grow, and contexts keep their dimensions,
 so this is proof, too, whoever received them.
-*Impossible*: the same from one epoch to the next. Only a suspicion: a restored backup looks like one.
+*Numbers*: one report that no honest agent signs, such as a mean above 1; its frame alone is proof.
+*Impossible*: a sequence that no tally has, from one epoch to the next. Only a suspicion: a restored backup
+looks like one.
 """
 
 import base64
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -15,35 +18,54 @@ from typing import Any, NamedTuple, Self
 import msgspec
 
 from byzmab.core.audit import can_follow
-from byzmab.core.contexts.reports import ContextReport, check_growth
+from byzmab.core.contexts.reports import check_growth
 from byzmab.core.errors import BadInput
 from byzmab.node.identity import public_bytes
-from byzmab.node.wire import Accepted, AnyReport, Refused, SignedContextReport, SignedReport, unseal_report
+from byzmab.node.wire import (
+    Accepted,
+    AnyReport,
+    ImpossibleReport,
+    Refused,
+    SignedContextReport,
+    SignedReport,
+    unseal_report,
+)
 
 
 class Lie(StrEnum):
-    """What two frames show."""
+    """What the frames of a piece of evidence show."""
 
     EQUIVOCATION = "equivocation"
     SEQUENCE = "sequence"
+    NUMBERS = "numbers"
     IMPOSSIBLE = "impossible"
 
     @property
     def proves(self) -> bool:
-        """Whether no honest agent can have signed both frames."""
+        """Whether no honest agent can have signed the frames."""
         return self is not Lie.IMPOSSIBLE
 
 
 class Contradiction(NamedTuple):
-    """Two reports of one agent that no honest agent signs both of."""
+    """Two reports of one agent that no honest agent signs both of; or one that none signs, in both places."""
 
     kind: Lie
     before: Accepted
     after: Accepted
 
+    @classmethod
+    def of_one(cls, signed: AnyReport, frame: bytes) -> Self:
+        """A report that is impossible by itself."""
+        return cls(Lie.NUMBERS, Accepted(signed, frame), Accepted(signed, frame))
+
+    @property
+    def frames(self) -> tuple[bytes, ...]:
+        """The frames that show it."""
+        return (self.after.frame,) if self.kind is Lie.NUMBERS else (self.before.frame, self.after.frame)
+
 
 class Evidence(msgspec.Struct, frozen=True):
-    """Two frames of one agent that contradict each other, as a third party can check them."""
+    """Frames of one agent that prove a lie, as a third party can check them."""
 
     kind: Lie
     network: str
@@ -51,80 +73,68 @@ class Evidence(msgspec.Struct, frozen=True):
     epoch: int  # of the later frame
     seq: int
     found: float  # seconds since 1970, on the finder's clock
-    frames: tuple[str, str]  # base64
+    frames: tuple[str, ...]  # base64: two, or one that is proof by itself
 
     @classmethod
     def of(
-        cls, kind: Lie, network: str, key: str, frames: tuple[bytes, bytes], version: tuple[int, int], found: float
+        cls, kind: Lie, network: str, key: str, frames: tuple[bytes, ...], version: tuple[int, int], found: float
     ) -> Self:
-        """Evidence from two frames; `version` is the later one's (epoch, seq)."""
-        first, second = (base64.b64encode(frame).decode() for frame in frames)
-        return cls(kind, network, key, *version, found, (first, second))
+        """Evidence from frames; `version` is the later one's (epoch, seq)."""
+        return cls(kind, network, key, *version, found, tuple(base64.b64encode(frame).decode() for frame in frames))
 
-    def raw(self) -> tuple[bytes, bytes]:
-        """The two frames, or BadInput."""
+    def raw(self) -> tuple[bytes, ...]:
+        """The frames, or BadInput."""
+        if len(self.frames) != (1 if self.kind is Lie.NUMBERS else 2):
+            raise BadInput(f"evidence of kind {self.kind.value!r} is not allowed with {len(self.frames)} frames")
         try:
-            first, second = (base64.b64decode(frame, validate=True) for frame in self.frames)
+            return tuple(base64.b64decode(frame, validate=True) for frame in self.frames)
         except ValueError:
             raise BadInput("evidence is not allowed: its frames are not base64") from None
-        return first, second
 
 
-def contradiction(one: Accepted, other: Accepted) -> Contradiction | None:
-    """What two reports of one agent prove against it; None if an honest agent can have signed both."""
+def contradiction(one: Accepted, other: Accepted, arms: Collection[str] | None = None) -> Contradiction | None:
+    """What two reports of one agent prove against it, on some arms or all; None if an honest agent can sign both."""
     before, after = (one, other) if one.signed.version <= other.signed.version else (other, one)
     if before.signed.version == after.signed.version:
         return None if before.digest == after.digest else Contradiction(Lie.EQUIVOCATION, before, after)
-    if before.signed.epoch != after.signed.epoch or impossible_arm(before.signed, after.signed) is None:
+    if before.signed.epoch != after.signed.epoch or impossible_arm(before.signed, after.signed, arms) is None:
         return None
     return Contradiction(Lie.SEQUENCE, before, after)
 
 
-def impossible_arm(before: AnyReport, after: AnyReport) -> str | None:
-    """The first arm on which no honest agent sends `after` when it has sent `before`; None if there is none."""
+def impossible_arm(before: AnyReport, after: AnyReport, arms: Collection[str] | None = None) -> str | None:
+    """An arm on which no honest agent sends `after` when it has sent `before`; None if there is none.
+
+    Only some `arms` are looked at, if they are given. The work is in proportion to the arms that are.
+    """
     if after.reset > before.epoch:  # announced: the tallies began anew in between
         return None
+    places = before.places.keys() & after.places.keys()
+    shared = sorted(places if arms is None else places.intersection(arms))
     if isinstance(before, SignedReport) and isinstance(after, SignedReport):
-        return _impossible_tally(before, after)
-    shared = [arm for arm in after.arms if arm in before.arms]
+        return next((arm for arm in shared if not _can_follow(before, after, arm)), None)
     if not isinstance(before, SignedContextReport) or not isinstance(after, SignedContextReport):
         return next(iter(shared), None)
-    if before.dimensions != after.dimensions:
+    if before.dimensions != after.dimensions or not shared:
         return next(iter(shared), None)
-    return _impossible_statistics(before.report, after.report, shared)
+    return _impossible_statistics(before, after, shared)
 
 
-def _impossible_tally(before: SignedReport, after: SignedReport) -> str | None:
-    known = {arm: (count, mean) for arm, count, mean in zip(before.arms, before.pulls, before.means, strict=True)}
-    for arm, count, mean in zip(after.arms, after.pulls, after.means, strict=True):
-        if arm not in known:
-            continue
-        count_before, mean_before = known[arm]
-        if not can_follow(count, count * mean, count_before, count_before * mean_before):
-            return arm
-    return None
+def _can_follow(before: SignedReport, after: SignedReport, arm: str) -> bool:
+    old, new = before.places[arm], after.places[arm]
+    count_before, count = before.pulls[old], after.pulls[new]
+    return can_follow(count, count * after.means[new], count_before, count_before * before.means[old])
 
 
-def _impossible_statistics(before: ContextReport, after: ContextReport, shared: list[str]) -> str | None:
-    if before.arms == after.arms:  # nearly always, and then nearly always possible
-        try:
-            check_growth(before, after)
-            return None
-        except ValueError:
-            pass
-    for arm in shared:
-        one, other = (_on(report, arm) for report in (before, after))
-        try:
-            check_growth(one, other)
-        except ValueError:  # LinAlgError is one, too
-            return arm
-    return None
-
-
-def _on(report: ContextReport, arm: str) -> ContextReport:
-    """A report on one arm alone."""
-    index = [report.arms.index(arm)]
-    return ContextReport(report.pulls[index], report.moments[index], report.grams[index], (arm,))
+def _impossible_statistics(before: SignedContextReport, after: SignedContextReport, arms: Sequence[str]) -> str | None:
+    try:
+        check_growth(before.report_on(arms), after.report_on(arms))
+        return None
+    except ValueError:  # LinAlgError is one, too
+        if len(arms) == 1:
+            return arms[0]
+    middle = len(arms) // 2
+    return _impossible_statistics(before, after, arms[:middle]) or _impossible_statistics(before, after, arms[middle:])
 
 
 def explain(evidence: Evidence) -> str:
@@ -134,13 +144,21 @@ def explain(evidence: Evidence) -> str:
     for number, frame in enumerate(frames, 1):
         try:
             reports.append(unseal_report(frame, public, evidence.network))
+        except ImpossibleReport as proof:
+            if evidence.kind is Lie.NUMBERS:
+                epoch, seq = proof.signed.version
+                return f"{evidence.key} signed epoch {epoch}, number {seq}, with numbers that no honest agent has"
+            raise BadInput(f"evidence proves nothing: frame {number} is refused: {proof.reason.value}") from None
         except Refused as refused:
             raise BadInput(f"evidence proves nothing: frame {number} is refused: {refused.reason.value}") from None
+    if evidence.kind is Lie.NUMBERS:
+        raise BadInput("evidence proves nothing: an honest agent can have these numbers")
     return _explain_proof(evidence, frames, reports) if evidence.kind.proves else _explain_suspicion(evidence, reports)
 
 
-def _explain_proof(evidence: Evidence, frames: tuple[bytes, bytes], reports: list[AnyReport]) -> str:
-    found = contradiction(*(Accepted(report, frame) for report, frame in zip(reports, frames, strict=True)))
+def _explain_proof(evidence: Evidence, frames: tuple[bytes, ...], reports: list[AnyReport]) -> str:
+    one, other = (Accepted(report, frame) for report, frame in zip(reports, frames, strict=True))
+    found = contradiction(one, other)
     if found is None or found.kind is not evidence.kind:
         wanted = {
             Lie.EQUIVOCATION: "two bodies for one epoch and sequence number",
@@ -156,7 +174,7 @@ def _explain_proof(evidence: Evidence, frames: tuple[bytes, bytes], reports: lis
 
 
 def _explain_suspicion(evidence: Evidence, reports: list[AnyReport]) -> str:
-    arm = impossible_arm(*reports) if reports[0].version < reports[1].version else None
+    arm = impossible_arm(reports[0], reports[1]) if reports[0].version < reports[1].version else None
     if arm is None:
         raise BadInput("evidence proves nothing: an honest agent can have told the one report after the other")
     first, second = (f"epoch {report.epoch}, number {report.seq}" for report in reports)
@@ -164,7 +182,7 @@ def _explain_suspicion(evidence: Evidence, reports: list[AnyReport]) -> str:
 
 
 def read_evidence(path: str | Path) -> list[Evidence]:
-    """The evidence in a file: one piece, a list of them, or what GET /v1/peers answered."""
+    """The evidence in a file: one piece, a list of them, or what GET /v1/neighbours answered."""
     try:
         data = msgspec.json.decode(Path(path).read_bytes())
     except OSError as error:
@@ -184,5 +202,5 @@ def _pieces(data: Any) -> list[Any]:
     if isinstance(data, list):
         return [piece for item in data for piece in _pieces(item)]
     if isinstance(data, dict) and "frames" not in data:
-        return [piece for key in ("peers", "evidence") if key in data for piece in _pieces(data[key])]
+        return [piece for key in ("neighbours", "peers", "evidence") if key in data for piece in _pieces(data[key])]
     return [data] if isinstance(data, dict) else []

@@ -4,16 +4,16 @@ Merged by version they must be what one tally tells within an epoch, whoever rec
 numbers its reports per receiver is found out as soon as two receivers compare.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection
 from itertools import islice
 
 from byzmab.node.evidence import Contradiction, contradiction
-from byzmab.node.wire import Accepted, AnyReport
+from byzmab.node.wire import Accepted
 
 Version = tuple[int, int]  # (epoch, seq)
 TOLD = 256  # reports at hand that a neighbour told us
 SHOWN = 64  # reports at hand that it told others
-MOST_KEPT = 4 * 2**20  # bytes of either, for large reports; but so many are kept as are looked at:
+MOST_KEPT = 2**20  # bytes of either, for large reports; but so many are kept as are looked at:
 STEPS = 16  # reports looked at on either side of a new one, until each of its arms was in one of them
 
 
@@ -42,30 +42,29 @@ class History:
         self._told.clear()
         self._shown.clear()
 
-    def audit(self, accepted: Accepted) -> Contradiction | None:
-        """What a report proves against its sender, together with what is at hand."""
+    def audit(self, accepted: Accepted, arms: Collection[str]) -> Contradiction | None:
+        """What a report proves against its sender on some arms, together with what is at hand.
+
+        On either side each arm is compared once, with the nearest report that names it.
+        """
         version = accepted.signed.version
         same = self.get(version)
         if same is not None:
             return contradiction(same, accepted)
         versions = sorted(other for other in {**self._told, **self._shown} if other[0] == version[0])
         earlier, later = [v for v in versions if v < version], [v for v in versions if v > version]
-        for other in (*self._around(accepted.signed, reversed(earlier)), *self._around(accepted.signed, later)):
-            found = contradiction(other, accepted)
-            if found is not None:
-                return found
+        for side in (reversed(earlier), later):
+            missing = accepted.signed.places.keys() & arms
+            for other in islice(side, STEPS):
+                if not missing:
+                    break
+                near = self._told.get(other) or self._shown[other]
+                shared = missing & near.signed.places.keys()
+                found = contradiction(near, accepted, shared)
+                if found is not None:
+                    return found
+                missing -= shared
         return None
-
-    def _around(self, signed: AnyReport, versions: Iterable[Version]) -> Iterator[Accepted]:
-        """The nearest reports that name the arms of another one; one is enough unless arms come and go."""
-        missing = set(signed.arms)
-        for version in islice(versions, STEPS):
-            other = self._told.get(version) or self._shown[version]
-            if not missing.isdisjoint(other.signed.arms):
-                yield other
-            missing.difference_update(other.signed.arms)
-            if not missing:
-                return
 
 
 def _put(kept: dict[Version, Accepted], accepted: Accepted, most: int) -> None:

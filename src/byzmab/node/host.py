@@ -7,8 +7,9 @@ the rest to `listen`. The owner calls `select` and `reward` for the application,
 """
 
 import logging
+import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from byzmab.core.contexts.reports import ContextReport
@@ -19,12 +20,12 @@ from byzmab.node.composing import Header, signed_report
 from byzmab.node.config import Config, Neighbour
 from byzmab.node.courier import Courier
 from byzmab.node.decisions import Context, Decisions
-from byzmab.node.evidence import Evidence
+from byzmab.node.evidence import Contradiction, Evidence
 from byzmab.node.identity import Key, public_bytes
 from byzmab.node.membership import Membership
 from byzmab.node.neighbours import FRAMES, PROOF_AGAIN, Disclosures, Neighbourhood, NeighbourState
 from byzmab.node.own_key import MEANING, Alarm, OwnKey
-from byzmab.node.store import NodeStore, epoch_at
+from byzmab.node.store import AHEAD, NodeStore, epoch_at
 from byzmab.node.telling import Telling
 from byzmab.node.transport.base import Transport
 from byzmab.node.wire import (
@@ -33,8 +34,10 @@ from byzmab.node.wire import (
     Body,
     EvidenceMessage,
     Handover,
+    ImpossibleReport,
     Mark,
     Refusal,
+    RefusalNotice,
     Refused,
     Request,
     Signed,
@@ -45,7 +48,8 @@ from byzmab.node.wire import (
 )
 
 WAITING = 256  # checked frames of one neighbour that may wait for `listen`
-AHEAD = epoch_at(10 * 365.25 * 86_400)  # how far an epoch may be above one's own clock: so a thief cannot take the last
+NOTIFIED = frozenset({Refusal.AHEAD, Refusal.CONTEXT, Refusal.ARMS})  # accidents of which the sender is told
+NOTIFY_AGAIN = 30.0  # seconds after which it is told again
 log = logging.getLogger(__name__)
 
 
@@ -81,6 +85,7 @@ class Host:
         self.strangers = 0  # frames under a name that is no neighbour's; written by the transport's thread
         self.began = clock.steady()
         self._report_for = report_for
+        self._turn = 0  # frames handled
         self.courier = Courier(key, config.network, transport)
         self._telling = Telling(config.report_growth, config.longest_quiet)
         state = store.load()
@@ -92,6 +97,7 @@ class Host:
         self.neighbourhood = Neighbourhood(config.network, config.equivocators == "expel", self.own)
         self.membership = Membership(config, key.public, self.neighbourhood, self.agent, store, clock)
         self.membership.load(state)
+        self.neighbourhood.arms = frozenset(map(str, self.decisions.agent.arms))
         self.unanswered = {item.name for item in config.neighbours if item.hears and item.tells}  # about one's own key
         with store.changing() as batch:
             batch.facts |= deadlines.facts
@@ -101,6 +107,11 @@ class Host:
     def epoch(self) -> int:
         """The epoch of one's reports."""
         return self.own.epoch
+
+    @property
+    def _highest_epoch(self) -> int:
+        """The highest epoch in which a report is accepted now."""
+        return max(epoch_at(self.clock.wall()), self.own.epoch) + AHEAD
 
     @property
     def seq(self) -> int:
@@ -114,9 +125,9 @@ class Host:
             self.transport.link(neighbour.settings.link())
 
     def close(self) -> None:
-        """End: what is left is written."""
+        """End: what is left is written; frames that wait are dropped."""
         self.transport.close()
-        self.listen()
+        self._take_evidence()
         self.membership.store_records()
         self.store.close()
 
@@ -131,6 +142,12 @@ class Host:
     def reward(self, event_id: str, value: float) -> None:
         """Count a reward. Acknowledge it when `store.pending` is durable."""
         self.decisions.reward(event_id, value)
+
+    def set_arms(self, arms: Sequence[str]) -> None:
+        """Use these arms from now on. Acknowledge it when `store.pending` is durable."""
+        self.decisions.set_arms(arms)
+        self.neighbourhood.arms = frozenset(arms)
+        self.membership.hear_again()
 
     def reset(self, arm: str) -> None:
         """Forget the rewards of an arm, and announce it. Acknowledge it when `store.pending` is durable.
@@ -161,26 +178,35 @@ class Host:
             self.strangers += 1
             return
         neighbour.bytes += len(frame)
-        if len(neighbour.inbox) >= WAITING or (neighbour.expelled and not neighbour.may_speak(self.clock.steady())):
+        steady = self.clock.steady()
+        is_late = len(neighbour.inbox) >= WAITING or neighbour.budget.is_spent(steady)
+        if is_late or (neighbour.expelled and not neighbour.may_speak(steady)):
             neighbour.overflow += 1
             return
-        try:
-            neighbour.inbox.append((frame, unseal(frame, neighbour.public, self.config.network)))
-        except Refused as refused:
-            neighbour.inbox.append((b"", refused.reason))
+        with neighbour.budget.paying(steady):
+            try:
+                neighbour.inbox.append((frame, unseal(frame, neighbour.public, self.config.network)))
+            except ImpossibleReport as proof:
+                neighbour.inbox.append((frame, proof))
+            except Refused as refused:
+                neighbour.inbox.append((b"", refused))
         self.wake()
 
-    def listen(self, most: int = 2**31) -> bool:
-        """Handle at most `most` delivered frames, neighbours taking turns; return whether more are waiting."""
+    def listen(self, seconds: float = float("inf")) -> bool:
+        """Handle delivered frames, neighbours taking turns, until none waits or time is up; whether more are waiting.
+
+        One frame is handled in any case. What is beyond a neighbour's budget is dropped and counted.
+        """
         neighbours = self.neighbourhood.neighbours.values()
-        while most > 0 and (waiting := [neighbour for neighbour in neighbours if neighbour.inbox]):
-            for neighbour in waiting:
-                frame, body = neighbour.inbox.popleft()
-                try:
-                    self.courier.disclose(self._take(neighbour, frame, body))
-                except Refused as refused:
-                    neighbour.refuse(refused.reason)
-                most -= 1
+        until = time.monotonic() + seconds
+        while waiting := [neighbour for neighbour in neighbours if neighbour.inbox]:
+            neighbour = min(waiting, key=lambda each: each.served)
+            self._turn += 1
+            neighbour.served = self._turn
+            frame, body = neighbour.inbox.popleft()
+            self._handle(neighbour, frame, body)
+            if time.monotonic() >= until:
+                break
         for neighbour in neighbours:
             neighbour.count_overflow()
         self._take_evidence()
@@ -198,6 +224,7 @@ class Host:
         None where no report is due.
         """
         self.membership.forget_stale()
+        self.own.forget_refusals(self.clock.steady(), self._refusals_needed)
         self.neighbourhood.count_fates(self.agent.explain(), len(self.agent.arms))
         self.membership.store_records()
         if self.own.overtaken:
@@ -254,12 +281,31 @@ class Host:
         else:
             self.membership.pardon(who)
 
-    def _take(self, neighbour: NeighbourState, frame: bytes, body: Body | Refusal) -> Disclosures:
+    def _handle(self, neighbour: NeighbourState, frame: bytes, body: Body | Refused) -> None:
+        """Handle one frame of a neighbour at its expense, or drop it where its budget is spent."""
+        steady = self.clock.steady()
+        if neighbour.budget.is_spent(steady):
+            neighbour.refuse(Refusal.FLOOD)
+            return
+        with neighbour.budget.paying(steady):
+            try:
+                self.courier.disclose(self._take(neighbour, frame, body))
+            except Refused as refused:
+                neighbour.refuse(refused.reason)
+                if refused.reason in NOTIFIED and neighbour.pauses.may("notice", steady, NOTIFY_AGAIN):
+                    self.courier.notify(neighbour.settings.name, refused.reason)
+
+    def _take(self, neighbour: NeighbourState, frame: bytes, body: Body | Refused) -> Disclosures:
         """Handle one frame of a neighbour, or raise Refused; return which frames to send to whom."""
-        if isinstance(body, Refusal):
-            raise Refused(body)
+        if isinstance(body, ImpossibleReport) and body.signed.epoch <= self._highest_epoch:
+            self._convict(neighbour, frame, body)
+        if isinstance(body, Refused):
+            raise body
         if isinstance(body, Signed):
-            neighbour.seen = max(neighbour.seen, body.version)
+            self._check_report(neighbour, body)
+            neighbour.see(Accepted(body, frame))
+            if body.version <= neighbour.pardoned:
+                self._accuse(neighbour)
         if neighbour.expelled:
             self._accuse(neighbour)
             raise Refused(Refusal.EXPELLED)
@@ -267,23 +313,35 @@ class Host:
             mine = [frame for frame in body.frames[:FRAMES] if sender_of(frame) == self.own.public]
             if mine or not body.frames:
                 self._see_own(neighbour, mine)
-            return self.neighbourhood.consider(body, self.clock.wall())
+            wall, steady = self.clock.wall(), self.clock.steady()
+            return self.neighbourhood.consider(neighbour, body, wall, steady, self._highest_epoch)
         if isinstance(body, Request):
             return self.neighbourhood.answer(neighbour, body, self.clock.steady())
+        if isinstance(body, RefusalNotice):
+            self._note_refusal(neighbour.settings.name, body.reason)
+            return []
         if isinstance(body, Handover):
             self.membership.hand_over(neighbour, body, frame, self.transport)
             return []
-        if not neighbour.settings.hears:
-            raise Refused(Refusal.STRANGER)
-        if body.dimensions != (self.config.context or 0):
-            raise Refused(Refusal.CONTEXT)
-        if body.epoch > max(epoch_at(self.clock.wall()), self.own.epoch) + AHEAD:
-            raise Refused(Refusal.AHEAD)
         accepted = Accepted(body, frame)
         disclosures = self.neighbourhood.hear(neighbour, accepted, self.clock.wall(), self.clock.steady())
         if neighbour.newest is accepted and not neighbour.expelled:
             self.membership.hear(neighbour, accepted)
         return disclosures
+
+    def _check_report(self, neighbour: NeighbourState, body: AnyReport) -> None:
+        """Raise Refused for a report that does not concern this node, or whose epoch is far above all clocks."""
+        if body.epoch > self._highest_epoch:
+            raise Refused(Refusal.AHEAD)
+        if not neighbour.settings.hears:
+            raise Refused(Refusal.STRANGER)
+        if body.dimensions != (self.config.context or 0):
+            raise Refused(Refusal.CONTEXT)
+
+    def _convict(self, neighbour: NeighbourState, frame: bytes, proof: ImpossibleReport) -> None:
+        """Keep a report that is impossible by itself, and show it to all."""
+        found = Contradiction.of_one(proof.signed, frame)
+        self.courier.disclose(self.neighbourhood.convict(neighbour, found, self.clock.wall()))
 
     def _frame(self, header: Header, report: Report | ContextReport, marks: list[Mark]) -> bytes:
         frame = seal(self.key, signed_report(header, report, marks))
@@ -310,16 +368,37 @@ class Host:
                 batch.evidence.append(piece)
             log.error(MEANING[Alarm.ACCUSED], extra={"alarm": Alarm.ACCUSED, "by": neighbour.settings.name})
 
+    def _note_refusal(self, name: str, reason: Refusal) -> None:
+        """Note that a neighbour refuses one's reports; raise an alarm where at least one of those who do is honest."""
+        if reason in NOTIFIED and self.own.note_refusal(name, reason, self.clock.steady(), self._refusals_needed):
+            log.error(MEANING[Alarm.REFUSED], extra={"alarm": Alarm.REFUSED, "by": name, "reason": reason})
+
+    @property
+    def _refusals_needed(self) -> int:
+        """How many neighbours must refuse one's reports for an alarm: more than f, or all that are told."""
+        told = sum(neighbour.settings.tells for neighbour in self.neighbourhood.neighbours.values())
+        return min(self.agent.f + 1, max(told, 1))
+
     def _accuse(self, neighbour: NeighbourState) -> None:
-        """Show the proof to an expelled neighbour that still speaks, now and then."""
+        """Show a neighbour the newest proof against its key, now and then: one that speaks though nobody listens.
+
+        After a pardon it learns so where to begin the epoch in which it is heard again.
+        """
         states = self.neighbourhood.states(neighbour.settings.name)
-        proof = next((state.proof for state in states if state.proof is not None), None)
+        proofs = [piece for state in states for piece in state.evidence if piece.kind.proves]
+        proof = max(proofs, key=lambda piece: (piece.epoch, piece.seq), default=None)
         if proof is not None and neighbour.pauses.may("accuse", self.clock.steady(), PROOF_AGAIN):
             self.courier.disclose([(neighbour.settings.name, proof.raw())])
 
     def _ask(self) -> None:
         """Ask for the reports that are wanted, as often as that may be."""
-        for name, about, versions in self.neighbourhood.requests.due(self.clock.steady()):
+        steady = self.clock.steady()
+
+        def may_ask(about: bytes) -> bool:
+            neighbour = self.neighbourhood.of_key(about)
+            return neighbour is None or not neighbour.budget.is_spent(steady)
+
+        for name, about, versions in self.neighbourhood.requests.due(steady, may_ask):
             self.courier.ask(name, about, versions)
 
     def _take_evidence(self) -> None:

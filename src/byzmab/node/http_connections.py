@@ -5,7 +5,11 @@ connections are taken, a new one replaces the one that has been idle longest, th
 """
 
 import asyncio
-from typing import Any
+import socket
+import ssl
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol
 
 import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -16,20 +20,27 @@ HEADER_LIMIT = 16_384  # bytes of a request before its body
 BAD_REQUEST, TIMEOUT, TOO_LONG = 400, 408, 431
 
 
+class Idle(Protocol):
+    """A connection that may give way to another one."""
+
+    def give_way(self) -> None:
+        """Close at once."""
+
+
 class Connections:
     """The idle connections of a server, in the order in which they became idle."""
 
     def __init__(self, most: int, wait: float) -> None:
         self._most = most
         self.wait = wait  # seconds for the headers of a request
-        self._new: dict[BoundedProtocol, None] = {}  # nothing was asked yet
-        self._kept: dict[BoundedProtocol, None] = {}  # between two requests
+        self._new: dict[Idle, None] = {}  # nothing was asked yet
+        self._kept: dict[Idle, None] = {}  # between two requests
 
-    def add(self, connection: "BoundedProtocol", is_new: bool) -> None:
+    def add(self, connection: Idle, is_new: bool) -> None:
         """Note that a connection is idle from now on."""
         (self._new if is_new else self._kept)[connection] = None
 
-    def remove(self, connection: "BoundedProtocol") -> None:
+    def remove(self, connection: Idle) -> None:
         """Note that a connection is busy or gone."""
         self._new.pop(connection, None)
         self._kept.pop(connection, None)
@@ -40,15 +51,17 @@ class Connections:
             oldest = next(iter(idle))
             self.remove(oldest)
             taken.discard(oldest)
-            oldest.transport.abort()
+            oldest.give_way()
 
 
 class BoundedProtocol(HttpToolsProtocol):
     """One connection; its idle time and the headers of its requests are bounded."""
 
-    def __init__(self, *arguments: Any, bounds: Connections, **settings: Any) -> None:
+    def __init__(
+        self, *arguments: Any, bounds: Connections, handshake: "Handshake | None" = None, **settings: Any
+    ) -> None:
         super().__init__(*arguments, **settings)
-        self._bounds = bounds
+        self._bounds, self._handshake = bounds, handshake
         self._unparsed = 0  # bytes since a head, a piece of a body or a request was complete
         self._in_head = True
         self._timer: asyncio.TimerHandle | None = None
@@ -56,6 +69,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin: the first request must come in time."""
         super().connection_made(transport)
+        if self._handshake is not None:
+            self._handshake.leave()
         self._bounds.make_room(self.connections)
         self._bounds.add(self, is_new=True)
         self._timer = self.loop.call_later(self._bounds.wait, self._give_up)
@@ -105,6 +120,10 @@ class BoundedProtocol(HttpToolsProtocol):
         if not self.pipeline and not self.transport.is_closing():
             self._bounds.add(self, is_new=False)
 
+    def give_way(self) -> None:
+        """Close at once, for a newer connection."""
+        self.transport.abort()
+
     def send_400_response(self, msg: str) -> None:
         """Answer what is not HTTP."""
         self._refuse(BAD_REQUEST, "this is not HTTP/1.1")
@@ -130,3 +149,44 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+class Handshake:
+    """A connection whose TLS does not stand yet.
+
+    It counts as an idle one: it has as many seconds as headers have, and gives way to newer ones.
+    """
+
+    def __init__(self, connection: socket.socket, tls: ssl.SSLContext, bounds: Connections, taken: set[Any]) -> None:
+        self._connection, self._tls, self._bounds, self._taken = connection, tls, bounds, taken
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self, protocol: Callable[..., BoundedProtocol]) -> None:
+        """Shake hands, then hand the connection over to a new protocol."""
+        self._bounds.make_room(self._taken)
+        self._bounds.add(self, is_new=True)
+        self._taken.add(self)
+        self._task = asyncio.create_task(self._shake_hands(partial(protocol, handshake=self)))
+
+    def leave(self) -> None:
+        """Note that the connection is encrypted, or gone."""
+        self._bounds.remove(self)
+        self._taken.discard(self)
+
+    def give_way(self) -> None:
+        """Close at once, for a newer connection or at the server's end."""
+        if self._task is not None:
+            self._task.cancel()
+
+    shutdown = give_way  # its name in uvicorn
+
+    async def _shake_hands(self, protocol: Callable[[], BoundedProtocol]) -> None:
+        try:
+            self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            await asyncio.get_running_loop().connect_accepted_socket(
+                protocol, self._connection, ssl=self._tls, ssl_handshake_timeout=self._bounds.wait
+            )
+        except OSError:  # strangers who speak no TLS, or nothing, are no news; SSLError and TimeoutError are such, too
+            self._connection.close()
+        finally:
+            self.leave()

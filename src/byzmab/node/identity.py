@@ -11,6 +11,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from byzmab.core.errors import BadInput
+from byzmab.node.faults import Unavailable, refusal
 
 PUBLIC = "ed25519:"  # a public key as text: this and 64 hexadecimal digits
 PRIVATE = "byzmab-private-key:"  # the content of a key file: this and 64 hexadecimal digits
@@ -65,7 +66,7 @@ class Key:
         return self._signing.sign(message).signature
 
 
-class InUse(BadInput):
+class InUse(Unavailable):
     """A key that another process has locked."""
 
 
@@ -77,7 +78,7 @@ def lock_key(path: str | Path) -> IO[bytes]:
     try:
         file = Path(path).open("rb")  # noqa: SIM115 (the caller closes it)
     except OSError as error:
-        raise BadInput(f"key file {str(path)!r} cannot be read: {error.strerror}") from None
+        raise refusal(f"key file {str(path)!r} cannot be read: {error.strerror}", error) from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -92,6 +93,14 @@ def was_used(public: str, *beside: str) -> bool:
         with suppress(OSError, ValueError):
             if Path(f"{path}{USED}").read_text(encoding="ascii").strip() == public:
                 return True
+    return False
+
+
+def can_mark(path: str) -> bool:
+    """Whether it can be written beside a key file that the key is in use; the file that says so stays empty."""
+    with suppress(OSError):
+        Path(f"{path}{USED}").open("ab").close()
+        return True
     return False
 
 
@@ -113,7 +122,7 @@ def read_private(what: str, path: str | Path, advice: str = "") -> str:
         text = Path(path).read_text(encoding="ascii").strip()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not plain text"
-        raise BadInput(f"{what} {str(path)!r} cannot be read: {reason}{advice}") from None
+        raise refusal(f"{what} {str(path)!r} cannot be read: {reason}{advice}", error) from None
     if mode & ~OWNER_ONLY:
         raise BadInput(f"{what} {str(path)!r} has mode {mode:04o}; allowed: 0600, its owner alone")
     return text

@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+import os
 import resource
 import signal
 import socket
+import threading
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,19 +17,24 @@ from litestar.plugins import InitPlugin
 from byzmab.core.errors import BadInput
 from byzmab.core.liars import TooFewNeighbours
 from byzmab.node import logs
+from byzmab.node.administration import open_store
 from byzmab.node.config import Config, Http, Links, is_loopback
 from byzmab.node.expiry import expiries
 from byzmab.node.fast_path import make_fast_path
+from byzmab.node.faults import Unavailable
 from byzmab.node.guard import Guard
 from byzmab.node.host import Host, ReportFor
 from byzmab.node.http_server import listen, make_server
-from byzmab.node.identity import Key, lock_key, mark_used, was_used
+from byzmab.node.identity import Key, lock_key, mark_used
 from byzmab.node.routes import make_app
 from byzmab.node.runtime import NodeRuntime
-from byzmab.node.store import NodeStore, StoreTrouble
+from byzmab.node.store import StoreTrouble
+from byzmab.node.supervisor import READY, STOPPING, Supervisor
+from byzmab.node.tls import server_context
 from byzmab.node.transport.base import Certificates
 from byzmab.node.transport.zenoh import ZenohTransport
 
+STOP_WITHIN = 4.5  # seconds from SIGTERM to the end of the process
 log = logging.getLogger(__name__)
 
 
@@ -46,18 +53,18 @@ def run(
     _allow_connections()
     key = Key.load(config.key)
     lock = lock_key(config.key)
-    expiries(config.links.tls)  # BadInput where there are none
+    expiries(config)  # BadInput where there are none
     listener = listen(config.http.host, config.http.port)
     try:
         transport = ZenohTransport(config.network, key.public, config.links.listen, _certificates(config.links))
-        store = NodeStore(config.data, config.network, key.public, was_used(key.public, config.key, config.data))
+        store = open_store(config, key.public)
         try:
             if not mark_used(key.public, config.key, config.data):
                 log.warning("nothing can be written beside key or data: a lost data file would not be noticed")
             try:
                 host = Host(config, key, store, transport, report_for)
             except StoreTrouble as trouble:
-                raise BadInput(f"the node cannot start: {trouble}") from None
+                raise Unavailable(f"the node cannot start: {trouble}") from None
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(_serve(host, listener, str(file) if file is not None else None, plugins))
         finally:
@@ -71,20 +78,27 @@ async def _serve(host: Host, listener: socket.socket, file: str | None, plugins:
     node = NodeRuntime(host, file)
     http = host.config.http
     guard = Guard(make_app(node, plugins), make_fast_path(node), http, node.metrics.latency)  # type: ignore[arg-type]
-    server = make_server(guard, http.connections, http.body_wait)
+    tls = None if http.tls is None else server_context(http.tls)
+    server = make_server(guard, http.connections, http.body_wait, tls)
     loop = asyncio.get_running_loop()
+    supervisor = Supervisor()
 
     def stop() -> None:
+        supervisor.tell(STOPPING)
+        _end_in_time()
         node.streams.end()
         server.should_exit = True
 
     def reload() -> None:
-        if guard.token is not None:
-            guard.token.look_again()
+        supervisor.reloading()
         try:
+            if guard.token is not None:
+                guard.token.look_again()
             node.reload()
         except (BadInput, StoreTrouble) as error:
             log.error("neighbours not read again", extra={"reason": str(error)})
+        finally:
+            supervisor.tell(READY)
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
@@ -94,8 +108,26 @@ async def _serve(host: Host, listener: socket.socket, file: str | None, plugins:
     async with node.run():
         address = "{}:{}".format(*listener.getsockname()[:2])
         log.info("serving", extra={"http": address, "node": host.config.name, "key": host.key.public})
-        await server.serve([listener])
+        alive = asyncio.create_task(supervisor.stay_alive())
+        supervisor.tell(READY)  # who connects now is answered: the socket listens
+        try:
+            await server.serve([listener])
+        finally:
+            alive.cancel()
     log.info("stopped", extra={"epoch": host.epoch, "seq": host.seq})
+
+
+def _end_in_time() -> None:
+    """End the process after a few seconds, whatever still goes on: all that was acknowledged is on the disk."""
+
+    def end() -> None:
+        log.warning("stopped before all links were closed")
+        logging.shutdown()
+        os._exit(0)
+
+    timer = threading.Timer(STOP_WITHIN, end)
+    timer.daemon = True
+    timer.start()
 
 
 def _warn_of_few_neighbours(host: Host) -> None:
@@ -106,9 +138,9 @@ def _warn_of_few_neighbours(host: Host) -> None:
 
 
 def _warn_of_open_http(http: Http) -> None:
-    """Say so where the token can be read on the way: HTTP is not encrypted here."""
-    if not is_loopback(http.host):
-        log.warning("the token is sent unencrypted; put TLS before http.host", extra={"host": http.host})
+    """Say so where the token can be read on the way: HTTP without TLS is not encrypted."""
+    if not is_loopback(http.host) and http.tls is None:
+        log.warning("the token is sent unencrypted; set http.tls, or put TLS before it", extra={"host": http.host})
 
 
 def _allow_connections() -> None:

@@ -14,7 +14,7 @@ from byzmab.node.config import Config, Neighbour
 from byzmab.node.identity import public_bytes, public_text
 from byzmab.node.neighbours import Neighbourhood, NeighbourState
 from byzmab.node.records import HandoverRecord, State
-from byzmab.node.store import NodeStore
+from byzmab.node.store import AHEAD, NodeStore, epoch_at
 from byzmab.node.transport.base import Transport
 from byzmab.node.wire import Accepted, Handover, Refusal, Refused, unseal_handover, unseal_report
 
@@ -43,27 +43,51 @@ class Membership:
         self.adjust_f()
 
     def use(self, neighbours: tuple[Neighbour, ...], transport: Transport) -> None:
-        """Use these neighbours from now on; what was added, removed or changed takes effect at once."""
+        """Use these neighbours from now on; what was added, removed or changed takes effect at once.
+
+        BadInput, and nothing changed, if one of them cannot be linked.
+        """
         self._check(neighbours)
         present = self._neighbourhood.neighbours
         wanted = {settings.name: self._keys_of(settings)[-1] for settings in neighbours}
         state = self._stored()
+        self._link(
+            {name: item for name, item in wanted.items() if name not in present or present[name].settings != item},
+            transport,
+        )
         for name, neighbour in list(present.items()):
+            if name not in wanted:
+                transport.unlink(name)
             if wanted.get(name) != neighbour.settings:
                 self._agent.remove(name)
                 self._neighbourhood.remove(name)
-                transport.unlink(name)
         for settings in neighbours:
             if settings.name not in present:
-                transport.link(self._add(settings, state).settings.link())
+                self._add(settings, state)
         self._config.neighbours = neighbours
         self._agent.neighbours = self._config.heard
         self.adjust_f()
 
+    def _link(self, wanted: dict[str, Neighbour], transport: Transport) -> None:
+        """Link these neighbours, all of them or none."""
+        present = self._neighbourhood.neighbours
+        linked: list[str] = []
+        try:
+            for name, settings in wanted.items():
+                transport.link(settings.link())
+                linked.append(name)
+        except BadInput:
+            for name in linked:
+                if name in present:
+                    transport.link(present[name].settings.link())
+                else:
+                    transport.unlink(name)
+            raise
+
     def hand_over(self, neighbour: NeighbourState, body: Handover, frame: bytes, transport: Transport) -> None:
         """Hear a neighbour under its new key from now on, or raise Refused."""
         name, old, new = neighbour.settings.name, neighbour.settings.key, public_text(body.successor)
-        taken = self._neighbourhood.of_key(body.successor) is not None or new == self._public
+        taken = self._neighbourhood.of_key(body.successor) is not None or new == self._public or new in self.handovers
         if taken or len(self._neighbourhood.states(name)) > MOST_HANDOVERS:
             raise Refused(Refusal.STRANGER)
         self._store_handover(old, frame)
@@ -81,7 +105,11 @@ class Membership:
             unseal_handover(frame, public_bytes(self._public), self._config.network)
         except (ValueError, Refused):
             raise BadInput("frame is not allowed; allowed: a hand-over signed with this node's key") from None
-        self._store_handover(self._public, frame)
+        first = self.handovers.get(self._public)
+        if first is None:
+            self._store_handover(self._public, frame)
+        elif (to := self._successor(first)) != self._successor(frame):
+            raise BadInput(f"a second hand-over is not allowed; allowed: the first one, to {public_text(to)}")
 
     def pardon(self, who: str) -> None:
         """Hear a neighbour again that was expelled, given its name or key; BadInput if it is none."""
@@ -97,12 +125,20 @@ class Membership:
 
     def hear(self, neighbour: NeighbourState, accepted: Accepted) -> None:
         """Let the agent hear a report that was just accepted; one on no arm is silence, not one on the agent's own."""
-        name = neighbour.settings.name
-        if not accepted.signed.arms:
+        name, signed = neighbour.settings.name, accepted.signed
+        if not signed.arms:
             self._agent.forget(name)
             return
-        self._agent.hear(name, accepted.signed.report)
+        shared = [str(arm) for arm in self._agent.arms if arm in signed.places]
+        self._agent.hear(name, signed.report_on(shared or signed.arms[:1]))
         self._stale_at = min(self._stale_at, neighbour.steady + self._config.max_age)
+
+    def hear_again(self) -> None:
+        """Let the agent hear what counts now once more: it has other arms."""
+        for name in self.counting():
+            neighbour = self._neighbourhood.neighbours[name]
+            if neighbour.newest is not None:
+                self.hear(neighbour, neighbour.newest)
 
     def expel(self) -> None:
         """Let nobody count who is expelled."""
@@ -152,6 +188,10 @@ class Membership:
                     batch.neighbours[neighbour.settings.key] = neighbour.record()
                     neighbour.touched = False
 
+    def _successor(self, frame: bytes) -> bytes:
+        """The key to which one's own key is handed over."""
+        return unseal_handover(frame, public_bytes(self._public), self._config.network).successor
+
     def _store_handover(self, key: str, frame: bytes) -> None:
         self.handovers[key] = frame
         with self._store.changing() as batch:
@@ -176,15 +216,20 @@ class Membership:
         """Add a neighbour with all that the store holds of its keys."""
         *former, neighbour = (self._restore(item, state) for item in self._keys_of(settings))
         self._neighbourhood.add(neighbour, former)
+        newest = neighbour.newest
         fresh = self._clock.steady() < neighbour.steady + self._config.max_age
-        if neighbour.newest is not None and settings.hears and not neighbour.expelled and fresh:
-            self.hear(neighbour, neighbour.newest)
+        counts = settings.hears and not neighbour.expelled and fresh
+        if newest is not None and counts and newest.signed.version > neighbour.pardoned:  # what is forgiven is void
+            self.hear(neighbour, newest)
         return neighbour
 
     def _restore(self, settings: Neighbour, state: State) -> NeighbourState:
         record = next((item for item in state.neighbours if item.key == settings.key), None)
         evidence = [piece for piece in state.evidence if piece.key == settings.key]
         pardon = next((item for item in state.pardons if item.key == settings.key), None)
+        if pardon is not None and pardon.epoch > max(epoch_at(self._clock.wall()), state.facts["epoch"]) + AHEAD:
+            log.warning("a pardon for epochs that are not accepted is void", extra={"neighbour": settings.name})
+            pardon = None
         neighbour = NeighbourState(settings, record, evidence, pardon)
         if record is not None and record.frame is not None:
             try:

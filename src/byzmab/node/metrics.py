@@ -22,9 +22,11 @@ from prometheus_client.registry import Collector
 from byzmab.core.filters.fates import Fate
 from byzmab.core.traffic import Forced
 from byzmab.node.evidence import Lie
+from byzmab.node.expiry import expiries, expiry_files
 from byzmab.node.host import Host
 from byzmab.node.neighbours import ACCEPTED, IMPOSSIBLE, REFUSED
 from byzmab.node.own_key import Alarm
+from byzmab.node.watched import Watched
 from byzmab.node.wire import Refusal
 
 BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)  # seconds
@@ -45,7 +47,8 @@ class HostCollector(Collector):
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self.expiries: dict[str, float] = {}  # of certificates, by setting
+        paths = tuple(expiry_files(host.config).values())
+        self._expiries = Watched("certificates", paths, lambda: expiries(host.config))
 
     def collect(self) -> Iterable[Metric]:
         """Yield all metrics of the host."""
@@ -85,13 +88,14 @@ class HostCollector(Collector):
         yield size
         yield GaugeMetricFamily("byzmab_store_free_bytes", "Room left on its disk", space.f_bavail * space.f_frsize)
         expiry = GaugeMetricFamily("byzmab_certificate_expiry_seconds", "Seconds since 1970", labels=["file"])
-        for setting, when in self.expiries.items():
+        for setting, when in self._expiries.value.items():
             expiry.add_metric([setting], when)
         yield expiry
 
     def _neighbours(self) -> Iterable[Metric]:
         sent = CounterMetricFamily("byzmab_reports_sent", "Reports sent", labels=["neighbour"])
         bytes_sent = CounterMetricFamily("byzmab_sent_bytes", "Bytes of all frames sent", labels=["neighbour"])
+        oversized = CounterMetricFamily("byzmab_frames_oversized", "Frames too large to be sent", labels=["neighbour"])
         bytes_come = CounterMetricFamily("byzmab_received_bytes", "Bytes of all frames that came", labels=["neighbour"])
         accepted = CounterMetricFamily("byzmab_reports_accepted", "Reports accepted", labels=["neighbour"])
         refused = CounterMetricFamily("byzmab_reports_refused", "Frames refused", labels=["neighbour", "reason"])
@@ -105,6 +109,7 @@ class HostCollector(Collector):
         for name, neighbour in self._host.neighbourhood.neighbours.items():
             sent.add_metric([name], self._host.sent[name])
             bytes_sent.add_metric([name], self._host.courier.bytes[name])
+            oversized.add_metric([name], self._host.courier.oversized[name])
             bytes_come.add_metric([name], neighbour.bytes)
             waiting.add_metric([name], len(neighbour.inbox))
             is_up = self._host.transport.is_up(name)
@@ -121,7 +126,7 @@ class HostCollector(Collector):
             lies.add_metric([name, IMPOSSIBLE], neighbour.counts[IMPOSSIBLE])
             if neighbour.newest is not None:
                 age.add_metric([name], max(0.0, steady - neighbour.steady))
-        yield from (sent, bytes_sent, bytes_come, accepted, refused, fates, lies, age, up, waiting)
+        yield from (sent, bytes_sent, oversized, bytes_come, accepted, refused, fates, lies, age, up, waiting)
 
 
 class Metrics:
@@ -129,17 +134,12 @@ class Metrics:
 
     def __init__(self, host: Host) -> None:
         self._registry = CollectorRegistry()
-        self._host = HostCollector(host)
-        self._registry.register(self._host)
+        self._registry.register(HostCollector(host))
         ProcessCollector(registry=self._registry)
         self.latency = latency_histogram(self._registry)
         self.commits = Histogram(
             "byzmab_commit_seconds", "Time to bring a batch to the disk", registry=self._registry, buckets=BUCKETS
         )
-
-    def set_expiries(self, expiries: dict[str, float]) -> None:
-        """Show from now on when certificates expire, in seconds since 1970, by setting."""
-        self._host.expiries = expiries
 
     def text(self) -> bytes:
         """All metrics in Prometheus's text format."""

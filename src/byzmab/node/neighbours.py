@@ -6,11 +6,13 @@ has no copy the frame is asked for. Whoever signed what no honest agent signs is
 to all neighbours, itself included.
 """
 
+import time
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from byzmab.core.filters.fates import Fate
+from byzmab.node.budget import Budget
 from byzmab.node.config import Neighbour
 from byzmab.node.evidence import Contradiction, Evidence, Lie, contradiction, impossible_arm
 from byzmab.node.history import History, Version
@@ -24,8 +26,10 @@ from byzmab.node.wire import (
     AnyReport,
     Body,
     EvidenceMessage,
+    ImpossibleReport,
     Mark,
     Refusal,
+    Refused,
     Request,
     sender_of,
     unseal_report,
@@ -61,15 +65,17 @@ class NeighbourState:
         self.counts: Counter[str] = Counter(record.counts if record else {})
         self.evidence = list(evidence)
         self.pardoned: Version = (pardon.epoch, pardon.seq) if pardon else NEVER  # up to here
-        self.seen: Version = NEVER  # the newest version that came, refused or not
+        self.seen: Accepted | None = None  # the newest report that came, also while the neighbour was expelled
         self.expelled = False
         self.touched = False  # since it was last stored
-        self.inbox: deque[tuple[bytes, Body | Refusal]] = deque()  # filled by the transport's thread
+        self.inbox: deque[tuple[bytes, Body | Refused]] = deque()  # filled by the transport's thread
         self.bytes = 0  # of all frames that came; written by the transport's thread alone
         self.overflow = 0  # frames that found the inbox full; written by the transport's thread alone
         self._overflow_counted = 0
         self._spoke = -float("inf")  # when an expelled neighbour was last listened to; the transport's thread alone
         self.history = History()
+        self.budget = Budget()
+        self.served = 0  # when a frame of it was last handled, in turns of the host
         self.pauses = Pauses()
         self.claims: dict[Version, dict[str, bytes]] = {}  # version → witness → digest
 
@@ -111,14 +117,32 @@ class NeighbourState:
             (item for item in self.evidence if item.kind.proves and (item.epoch, item.seq) > self.pardoned), None
         )
 
+    def see(self, accepted: Accepted) -> None:
+        """Remember a report in due form as the newest that came, whether it counts or not."""
+        if self.seen is None or self.seen.signed.version < accepted.signed.version:
+            self.seen = accepted
+
+    @property
+    def latest(self) -> Version:
+        """The version above which a report is newer: above the last one accepted, and above all that is forgiven."""
+        return max(self.pardoned, self.newest.signed.version if self.newest is not None else NEVER)
+
     def pardon(self) -> Pardon:
-        """Forgive all lies so far."""
-        told = self.newest.signed.version if self.newest is not None else NEVER
+        """Forgive all lies so far. What is forgiven is void: reports count again from the next version on.
+
+        So a pardon is no immunity for versions still to be signed. The newest report seen is marked from now on, so
+        that its sender learns where to begin.
+        """
         lies = [(item.epoch, item.seq) for item in self.evidence]
-        self.pardoned = max(self.pardoned, self.seen, told, *lies)
+        self.pardoned = max(self.latest, *lies, NEVER)
+        if self.seen is not None and self.seen.signed.version > self.pardoned:
+            self.newest, self.pardoned, self.touched = self.seen, self.seen.signed.version, True
         self.history.clear()
         self.expelled = False
         return Pardon(self.settings.key, *self.pardoned)
+
+
+Shown = tuple[NeighbourState, Accepted]  # a report that a witness shows, and whose it is
 
 
 class Neighbourhood:
@@ -127,6 +151,7 @@ class Neighbourhood:
     def __init__(self, network: str, expels: bool, own: OwnKey) -> None:
         self._network, self._expels, self._own = network, expels, own
         self.neighbours: dict[str, NeighbourState] = {}
+        self.arms: frozenset[str] = frozenset()  # those in use here: only they are audited
         self.requests = Requests()
         self.marks = Marks()
         self.found: list[Evidence] = []  # since it was last taken
@@ -175,9 +200,10 @@ class Neighbourhood:
     def hear(self, neighbour: NeighbourState, accepted: Accepted, now: float, steady: float) -> Disclosures:
         """Accept a report, or raise Refused; return which frames to send to whom."""
         signed, newest = accepted.signed, neighbour.newest
-        found = neighbour.history.audit(accepted)
-        disclosures = self._convict(neighbour, found, now) if found is not None else []
-        if newest is not None and signed.version <= newest.signed.version:
+        settled = neighbour.proof is not None or signed.version <= neighbour.pardoned  # there is nothing more to find
+        found = None if settled else neighbour.history.audit(accepted, self.arms)
+        disclosures = self.convict(neighbour, found, now) if found is not None else []
+        if signed.version <= neighbour.latest:
             neighbour.history.show(accepted)
             neighbour.refuse(Refusal.OLD)
             return disclosures
@@ -194,21 +220,48 @@ class Neighbourhood:
         disclosures += self._compare_claims(neighbour, accepted, steady)
         return disclosures + self._compare_marks(neighbour, signed, steady)
 
-    def consider(self, message: EvidenceMessage, now: float) -> Disclosures:
-        """Compare the frames in a message with each other and with one's own; return which frames to send to whom."""
-        shown: list[tuple[NeighbourState, Accepted]] = []
+    def consider(
+        self, witness: NeighbourState, message: EvidenceMessage, now: float, steady: float, limit: int
+    ) -> Disclosures:
+        """Compare the frames in a message with each other and with one's own; return which frames to send to whom.
+
+        Frames of epochs above `limit` are ignored. Frames that were asked for are at the expense of their signer.
+        """
+        shown: list[Shown] = []
         disclosures: Disclosures = []
         for frame in message.frames[:FRAMES]:
             neighbour = self._by_key.get(sender_of(frame))
             if neighbour is None or neighbour.proof is not None:
                 continue
+            began = time.thread_time()
+            version, more = self._examine(neighbour, frame, shown, now, limit)
+            disclosures += more
+            if self.requests.is_answer(witness.settings.name, Wanted(neighbour.public, version)):
+                spent = time.thread_time() - began
+                neighbour.budget.charge(spent, steady)
+                witness.budget.charge(-spent, steady)
+        return disclosures
+
+    def _examine(
+        self, neighbour: NeighbourState, frame: bytes, shown: list[Shown], now: float, limit: int
+    ) -> tuple[Version, Disclosures]:
+        """Judge a frame that a witness shows; return its version, and which frames to send to whom."""
+        disclosures: Disclosures = []
+        try:
             accepted = Accepted(unseal_report(frame, neighbour.public, self._network), frame)
-            pairs = [contradiction(other, accepted) for whose, other in shown if whose is neighbour]
-            for found in (*pairs, neighbour.history.audit(accepted)):
-                disclosures += self._convict(neighbour, found, now) if found is not None else []
+        except ImpossibleReport as proof:
+            version = proof.signed.version
+            if version[0] <= limit:
+                disclosures = self.convict(neighbour, Contradiction.of_one(proof.signed, frame), now)
+            return version, disclosures
+        version = accepted.signed.version
+        if version[0] <= limit and version > neighbour.pardoned:
+            pairs = [contradiction(other, accepted, self.arms) for whose, other in shown if whose is neighbour]
+            for found in (*pairs, neighbour.history.audit(accepted, self.arms)):
+                disclosures += self.convict(neighbour, found, now) if found is not None else []
             shown.append((neighbour, accepted))
             neighbour.history.show(accepted)
-        return disclosures
+        return version, disclosures
 
     def answer(self, asker: NeighbourState, request: Request, steady: float) -> Disclosures:
         """The frames that a neighbour asks for; about its own key it is answered even if there are none."""
@@ -266,11 +319,11 @@ class Neighbourhood:
                     del neighbour.claims[next(iter(neighbour.claims))]
         return disclosures
 
-    def _convict(self, neighbour: NeighbourState, found: Contradiction, now: float) -> Disclosures:
+    def convict(self, neighbour: NeighbourState, found: Contradiction, now: float) -> Disclosures:
         """Keep the first proof against a neighbour; return it for all neighbours, the accused included."""
         if neighbour.proof is not None or found.before.signed.version <= neighbour.pardoned:
             return []
-        piece = self._keep(neighbour, found.kind, found.before, found.after, now)
+        piece = self._keep(neighbour, found, now)
         present = self.neighbours[neighbour.settings.name]
         if present is not neighbour:  # it has another key meanwhile
             present.evidence.append(piece)
@@ -280,15 +333,15 @@ class Neighbourhood:
 
     def _suspect(self, neighbour: NeighbourState, before: Accepted, after: Accepted, now: float) -> None:
         """Count an impossible history from one epoch to the next, and keep the first few."""
-        if impossible_arm(before.signed, after.signed) is None:
+        if impossible_arm(before.signed, after.signed, self.arms) is None:
             return
         neighbour.counts[IMPOSSIBLE] += 1
         if sum(piece.kind is Lie.IMPOSSIBLE for piece in neighbour.evidence) < SUSPICIONS:
-            self._keep(neighbour, Lie.IMPOSSIBLE, before, after, now)
+            self._keep(neighbour, Contradiction(Lie.IMPOSSIBLE, before, after), now)
 
-    def _keep(self, neighbour: NeighbourState, kind: Lie, one: Accepted, other: Accepted, now: float) -> Evidence:
-        key, frames = neighbour.settings.key, (one.frame, other.frame)
-        piece = Evidence.of(kind, self._network, key, frames, other.signed.version, now)
+    def _keep(self, neighbour: NeighbourState, found: Contradiction, now: float) -> Evidence:
+        key, version = neighbour.settings.key, found.after.signed.version
+        piece = Evidence.of(found.kind, self._network, key, found.frames, version, now)
         neighbour.evidence.append(piece)
         self.found.append(piece)
         return piece

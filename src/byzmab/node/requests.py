@@ -1,7 +1,7 @@
 """Which reports to ask neighbours for, how often, and how often to answer: nobody can keep a node busy with either."""
 
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
 from byzmab.node.history import Version
@@ -44,20 +44,32 @@ class Requests:
     def __init__(self) -> None:
         self._waiting: dict[str, deque[Wanted]] = {}
         self._asked, self._sent = Pauses(), Pauses()
+        self._open: dict[tuple[str, Wanted], None] = {}  # asked and not answered
 
     def want(self, neighbour: str, wanted: Wanted, now: float) -> None:
         """Ask a neighbour for a report, soon and once."""
         if self._asked.may((neighbour, wanted), now, AGAIN):
             self._waiting.setdefault(neighbour, deque(maxlen=WAITING)).append(wanted)
 
-    def due(self, now: float) -> list[tuple[str, bytes, list[Version]]]:
-        """The requests to send now: the neighbour, about whom, and which versions."""
+    def is_answer(self, neighbour: str, wanted: Wanted) -> bool:
+        """Whether a neighbour was asked for a report and has not shown it yet."""
+        if (neighbour, wanted) not in self._open:
+            return False
+        del self._open[neighbour, wanted]
+        return True
+
+    def due(self, now: float, may_ask: Callable[[bytes], bool]) -> list[tuple[str, bytes, list[Version]]]:
+        """The requests to send now: the neighbour, about whom, and which versions; only those about whom we may ask."""
         requests = []
         for neighbour, waiting in self._waiting.items():
-            if waiting and self._sent.may(neighbour, now, PAUSE):
-                about = waiting[0].about
-                versions: list[Version] = []
-                while waiting and waiting[0].about == about and len(versions) < MOST_ASKED:
-                    versions.append(waiting.popleft().version)
-                requests.append((neighbour, about, versions))
+            about = next((wanted.about for wanted in waiting if may_ask(wanted.about)), None)
+            if about is None or not self._sent.may(neighbour, now, PAUSE):
+                continue
+            asked = [wanted for wanted in waiting if wanted.about == about][:MOST_ASKED]
+            for wanted in asked:
+                waiting.remove(wanted)
+                self._open[neighbour, wanted] = None
+                if len(self._open) > REMEMBERED:
+                    del self._open[next(iter(self._open))]
+            requests.append((neighbour, about, [wanted.version for wanted in asked]))
         return requests

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Annotated, Any
 
 from litestar import Litestar, Request, Response, get, post, put
+from litestar.datastructures import ResponseHeader
 from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig, ResponseSpec
 from litestar.openapi.plugins import JsonRenderPlugin
@@ -24,10 +25,12 @@ from byzmab.node.api import (
     Decision,
     HandoverRequest,
     Health,
+    NeighboursAnswer,
     NodeState,
     PardonRequest,
     PeersAnswer,
     Problem,
+    ReloadAnswer,
     ResetRequest,
     Reward,
     RewardRequest,
@@ -43,6 +46,10 @@ from byzmab.node.runtime import NodeRuntime
 
 log = logging.getLogger(__name__)
 EVENTS = "text/event-stream"
+DEPRECATED = [  # of a path that has another name now
+    ResponseHeader(name="Deprecation", value="true", description="this path goes away with a later version"),
+    ResponseHeader(name="Link", value='</v1/neighbours>; rel="successor-version"', description="the path to use"),
+]
 MEANING = {
     400: "Invalid",
     401: "No token, or a wrong one",
@@ -142,7 +149,7 @@ def _arm_routes(node: NodeRuntime) -> list[Any]:
     @put("/v1/arms", responses=_responses(*POSTED))
     async def put_arms(data: ArmsRequest) -> ArmsAnswer:
         """Use these arms from now on; a new one is chosen first, one that comes back has its old tally."""
-        host.decisions.set_arms(data.arms)
+        host.set_arms(data.arms)
         await node.durable()
         return views.arms(host)
 
@@ -167,9 +174,14 @@ def _network_routes(node: NodeRuntime) -> list[Any]:
     """Return the routes to the neighbours and to the state of the node."""
     host = node.host
 
-    @get("/v1/peers", responses=_responses(*ALWAYS))
-    async def peers() -> PeersAnswer:
+    @get("/v1/neighbours", responses=_responses(*ALWAYS))
+    async def neighbours() -> NeighboursAnswer:
         """The neighbours: their newest reports, what became of them, and evidence of lying."""
+        return NeighboursAnswer(views.peers(host).peers)
+
+    @get("/v1/peers", responses=_responses(*ALWAYS), deprecated=True, response_headers=DEPRECATED)
+    async def peers() -> PeersAnswer:
+        """The neighbours, under an earlier name: use /v1/neighbours."""
         return views.peers(host)
 
     @get("/v1/state", responses=_responses(*ALWAYS))
@@ -178,10 +190,10 @@ def _network_routes(node: NodeRuntime) -> list[Any]:
         return views.state(host)
 
     @post("/v1/reload", status_code=200, responses=_responses(*ALWAYS, 400, 503))
-    async def reload() -> PeersAnswer:
+    async def reload() -> ReloadAnswer:
         """Read neighbours, `equivocators` and `traffic` from the node's file again, as SIGHUP does."""
-        node.reload()
-        return views.peers(host)
+        ignored = node.reload()
+        return ReloadAnswer(views.peers(host).peers, ignored)
 
     @post("/v1/pardon", status_code=200, responses=_responses(*POSTED))
     async def pardon(data: PardonRequest) -> PeersAnswer:
@@ -201,7 +213,7 @@ def _network_routes(node: NodeRuntime) -> list[Any]:
         """Server-sent events: `state` after every report, `evidence` when a neighbour is caught."""
         return Stream(node.streams.open(), media_type=EVENTS, headers={"cache-control": "no-cache"})
 
-    return [peers, state, reload, pardon, handover, stream]
+    return [neighbours, peers, state, reload, pardon, handover, stream]
 
 
 def _health_routes(node: NodeRuntime) -> list[Any]:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 
 from byzmab.core.errors import BadInput
 from byzmab.node.api import Chosen, Decision, Reward, RewardOutcome, RewardsAnswer, SelectRequest, SelectsAnswer
-from byzmab.node.config import read_config
+from byzmab.node.config import ignored_changes, read_config
 from byzmab.node.decisions import Conflict, TooLate, UnknownEvent
 from byzmab.node.expiry import expiries, warn_of_expiry
 from byzmab.node.host import Host
@@ -20,7 +20,7 @@ from byzmab.node.views import finding
 
 ASK_AGAIN = 0.1  # seconds after which a neighbour that did not answer is asked again
 COUNTED = 204  # the status of a reward that was counted
-SLICE = 16  # frames taken in before the application gets its turn
+SLICE = 0.001  # seconds for which frames are handled before the application gets its turn
 SELECTS = 64  # decisions of a batch before others get their turn
 AFTER_A_FAULT = 0.1  # seconds of rest
 PROBE_EVERY, PROBE_WAIT = 1.0, 2.0  # seconds between two writes to see that it can be done, and for each
@@ -131,15 +131,23 @@ class NodeRuntime:
             raise StoreTrouble(f"state has waited {store.backlog:.0f} s to be written") from None
         self._probed = self._loop.time()
 
-    def reload(self) -> None:
-        """Read neighbours, `equivocators` and `traffic` again; BadInput, and nothing changed, if they are wrong."""
-        if self._file is not None:
-            config = read_config(self._file)
-            self.host.decisions.check_traffic(config.traffic)
-            self.host.set_neighbours(config.neighbours)
-            self.host.set_equivocators(config.equivocators)
-            self.host.decisions.set_traffic(config.traffic)
-            log.info("neighbours read again", extra={"neighbours": [item.name for item in self.host.config.neighbours]})
+    def reload(self) -> list[str]:
+        """Read neighbours, `equivocators` and `traffic` again; BadInput, and nothing changed, if they are wrong.
+
+        Return the other settings that differ from those that the node runs with: they need a restart.
+        """
+        if self._file is None:
+            return []
+        config = read_config(self._file)
+        ignored = ignored_changes(self.host.config, config)
+        self.host.decisions.check_traffic(config.traffic)
+        self.host.set_neighbours(config.neighbours)
+        self.host.set_equivocators(config.equivocators)
+        self.host.decisions.set_traffic(config.traffic)
+        log.info("neighbours read again", extra={"neighbours": [item.name for item in self.host.config.neighbours]})
+        if ignored:
+            log.warning("settings that changed are used after a restart", extra={"settings": ignored})
+        return ignored
 
     def _estimates(self) -> dict[str, float]:
         return self.host.agent.estimates  # type: ignore[return-value]  # a node's arms are texts
@@ -169,9 +177,7 @@ class NodeRuntime:
     async def _watch_certificates(self) -> None:
         """Tell of certificates that expire soon, now and every hour."""
         try:
-            found = expiries(self.host.config.links.tls)
-            self.metrics.set_expiries(found)
-            warn_of_expiry(found, self.host.clock.wall())
+            warn_of_expiry(expiries(self.host.config), self.host.clock.wall())
         except BadInput as error:
             log.error("certificates not read", extra={"reason": str(error)})
         await asyncio.sleep(CERTIFICATES_EVERY)

@@ -22,6 +22,7 @@ from byzmab.node.database import (
     EVENT,
     FILE,
     check_present,
+    check_version,
     connect,
     create,
     event_of,
@@ -48,12 +49,16 @@ SETTLE = """WITH new (state, value, settled, event_id) AS (VALUES {rows})
 UPDATE events SET state = new.state, value = new.value, settled = new.settled
 FROM new WHERE events.event_id = new.event_id"""
 JITTER = 1_000_000  # of an epoch: a second in its microseconds
+MOST_AHEAD = 10 * 365.25 * 86_400  # seconds that an epoch may be above a clock: so a thief cannot take the last one
 RETRY = 1.0  # seconds between two tries to write a batch that could not be written
 
 
 def epoch_at(wall: float) -> int:
     """The lowest epoch that may begin at a time, given in seconds since 1970: its microseconds."""
     return int(wall * 1e6)
+
+
+AHEAD = epoch_at(MOST_AHEAD)
 
 
 def epoch_above(known: int, wall: float) -> int:
@@ -273,6 +278,7 @@ def export_state(directory: str | Path) -> State:
     if not path.is_file():
         raise BadInput(f"data directory {str(directory)!r} holds no node; allowed: one that a node has used")
     with readable(path), closing(connect(path)) as connection:
+        check_version(connection, path)
         return load_state(connection, events=True)
 
 

@@ -3,11 +3,14 @@
 A frame is signature(64) ‖ body. The signature is of DOMAIN ‖ body, the body exactly as received. A body is msgpack,
 an array that begins with its kind: "word", one agent's report with its header; "contexts", the same where rewards
 depend on contexts; "exhibit", frames of a third agent that two neighbours compare; "ask", which asks for such frames;
-"handover", by which a key names its successor. The header's (epoch, seq) is the report's version.
+"handover", by which a key names its successor; "refused", by which a neighbour learns why its reports do not count.
+The header's (epoch, seq) is the report's version.
 """
 
 import hashlib
+from collections.abc import Sequence
 from enum import StrEnum
+from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +20,7 @@ from byzmab.core.contexts.reports import MOST_DIMENSIONS, ContextReport, check_a
 from byzmab.core.report import Report
 from byzmab.node.identity import KEY_BYTES, SIGNATURE_BYTES, Key, public_bytes, verify
 from byzmab.node.packing import bytes_per_arm, unpack
-from byzmab.node.transport.base import MOST_BYTES
+from byzmab.node.transport.base import MOST_BYTES, OVERHEAD
 
 PROTOCOL = 1
 DOMAIN = b"byzmab frame 1\n"
@@ -28,6 +31,7 @@ MOST_MARKS = 256  # of one report
 MOST_ASKED = 8  # frames that one request asks for
 MOST_PULLS = 2**53  # beyond it floats skip whole numbers
 MOST_COUNT = 2**63 - 1  # of an epoch or a sequence number
+MOST_REPORT = MOST_BYTES - OVERHEAD  # bytes of a report's frame: one that is accepted can be shown to others
 DIGEST_BYTES = 32
 
 
@@ -58,6 +62,14 @@ class Refused(Exception):
         self.reason = reason
 
 
+class ImpossibleReport(Refused):
+    """A report that proves by itself that its signer lied: its numbers are none that an honest agent signs."""
+
+    def __init__(self, signed: "AnyReport") -> None:
+        super().__init__(Refusal.NUMBERS)
+        self.signed = signed
+
+
 class Mark(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True):
     """Witness mark: which report of another agent was accepted lately."""
 
@@ -67,7 +79,7 @@ class Mark(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=T
     digest: bytes  # of the report's body
 
 
-class Signed(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True):
+class Signed(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True, dict=True):
     """One agent's report with its header, of either kind; what it says of the arms, and witness marks, follow."""
 
     protocol: int
@@ -90,6 +102,11 @@ class Signed(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields
         """d of the contexts; 0 where there are none."""
         return 0
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each arm in the report."""
+        return {arm: place for place, arm in enumerate(self.arms)}
+
 
 class SignedReport(Signed, tag="word", frozen=True):
     """A report of means."""
@@ -101,6 +118,12 @@ class SignedReport(Signed, tag="word", frozen=True):
     def report(self) -> Report:
         """The report alone."""
         return Report(np.array(self.pulls, np.float64), np.array(self.means, np.float64), tuple(self.arms))
+
+    def report_on(self, arms: Sequence[str]) -> Report:
+        """The report on some of its arms, in the given order."""
+        rows = [self.places[arm] for arm in arms]
+        pulls, means = ([column[row] for row in rows] for column in (self.pulls, self.means))
+        return Report(np.array(pulls, np.float64), np.array(means, np.float64), tuple(arms))
 
 
 class SignedContextReport(Signed, tag="contexts", frozen=True):
@@ -116,6 +139,14 @@ class SignedContextReport(Signed, tag="contexts", frozen=True):
         return ContextReport(
             np.array(self.pulls, np.float64), *unpack(self.statistics, self.dimensions), tuple(self.arms)
         )
+
+    def report_on(self, arms: Sequence[str]) -> ContextReport:
+        """The report on some of its arms, in the given order; nothing else is unpacked."""
+        places, size = self.places, bytes_per_arm(self.dimensions)
+        rows = [places[arm] for arm in arms]
+        packed = b"".join(self.statistics[row * size : (row + 1) * size] for row in rows)
+        pulls = np.array([self.pulls[row] for row in rows], np.float64)
+        return ContextReport(pulls, *unpack(packed, self.dimensions), tuple(arms))
 
 
 class EvidenceMessage(msgspec.Struct, array_like=True, frozen=True, tag="exhibit", forbid_unknown_fields=True):
@@ -148,8 +179,17 @@ class Handover(msgspec.Struct, array_like=True, frozen=True, tag="handover", for
     consent: bytes  # the successor's signature
 
 
+class RefusalNotice(msgspec.Struct, array_like=True, frozen=True, tag="refused", forbid_unknown_fields=True):
+    """Tells a neighbour why its reports are not accepted, where that may be an accident of its own."""
+
+    protocol: int
+    network: str
+    sender: bytes
+    reason: Refusal
+
+
 AnyReport = SignedReport | SignedContextReport
-Body = AnyReport | EvidenceMessage | Request | Handover
+Body = AnyReport | EvidenceMessage | Request | Handover | RefusalNotice
 
 
 class Accepted(NamedTuple):
@@ -199,11 +239,9 @@ def unseal(frame: bytes, public: bytes, network: str) -> Body:
         raise Refused(Refusal.MALFORMED) from None
     _check_origin(body, public, network)
     if isinstance(body, Signed):
+        if len(frame) > MOST_REPORT:
+            raise Refused(Refusal.OVERSIZED)
         _check_report(body)
-        if isinstance(body, SignedContextReport):
-            _check_statistics(body)
-        elif not all(0.0 <= mean <= 1.0 for mean in body.means):  # a mean that is no number fails every comparison
-            raise Refused(Refusal.NUMBERS)
     elif isinstance(body, Handover):
         _check_handover(body)
     elif isinstance(body, Request) and (len(body.about) != KEY_BYTES or len(body.versions) > MOST_ASKED):
@@ -212,7 +250,7 @@ def unseal(frame: bytes, public: bytes, network: str) -> Body:
 
 
 def unseal_report(frame: bytes, public: bytes, network: str) -> AnyReport:
-    """The report in a frame, or Refused; any other kind of body is malformed."""
+    """The report in a frame, or Refused; any other kind of body is malformed, and `ImpossibleReport` is proof."""
     body = unseal(frame, public, network)
     if not isinstance(body, Signed):
         raise Refused(Refusal.MALFORMED)
@@ -243,31 +281,38 @@ def _check_report(report: AnyReport) -> None:
         raise Refused(Refusal.ARMS)
     if not all(0 < len(arm) <= MOST_LETTERS for arm in arms):
         raise Refused(Refusal.ARMS)
-    if not all(0 <= count <= MOST_PULLS for count in report.pulls):
-        raise Refused(Refusal.NUMBERS)
-    counts = [report.epoch, report.seq, report.reset]
-    counts += [number for mark in report.marks for number in (mark.epoch, mark.seq)]
-    if not all(0 <= count <= MOST_COUNT for count in counts) or not abs(report.time) < MOST_PULLS:
-        raise Refused(Refusal.NUMBERS)
-    if report.reset > report.epoch:  # no epoch announces what is still to come
-        raise Refused(Refusal.NUMBERS)
     if len(report.marks) > MOST_MARKS or not all(
         len(mark.sender) == KEY_BYTES and len(mark.digest) == DIGEST_BYTES for mark in report.marks
     ):
         raise Refused(Refusal.MALFORMED)
+    if not 0 <= min(report.version) <= max(report.version) <= MOST_COUNT:  # proof has a version that can be stored
+        raise Refused(Refusal.NUMBERS)
+    if not _has_possible_header(report) or not _has_possible_numbers(report):
+        raise ImpossibleReport(report)
 
 
-def _check_statistics(report: SignedContextReport) -> None:
-    """Refuse statistics that no honest agent has; G is symmetric as it is told."""
+def _has_possible_header(report: AnyReport) -> bool:
+    """Whether an honest agent may sign these counts; no epoch announces a reset that is still to come."""
+    counts = [number for mark in report.marks for number in (mark.epoch, mark.seq)]
+    if not all(0 <= count <= MOST_COUNT for count in counts) or not abs(report.time) < MOST_PULLS:
+        return False
+    return 0 <= report.reset <= report.epoch and all(0 <= count <= MOST_PULLS for count in report.pulls)
+
+
+def _has_possible_numbers(report: AnyReport) -> bool:
+    """Whether an honest agent may have these means, or these statistics at contexts; G is symmetric as it is told."""
+    if isinstance(report, SignedReport):
+        return all(0.0 <= mean <= 1.0 for mean in report.means)  # a mean that is no number fails every comparison
     d = report.dimensions
     if not 1 <= d <= MOST_DIMENSIONS or len(report.statistics) != len(report.arms) * bytes_per_arm(d):
-        raise Refused(Refusal.NUMBERS)
+        return False
     pulls, moments, grams, _ = report.report
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             check_all(pulls, grams, moments)
     except ValueError:  # LinAlgError is one, too
-        raise Refused(Refusal.NUMBERS) from None
+        return False
+    return True
 
 
 def _check_handover(body: Handover) -> None:

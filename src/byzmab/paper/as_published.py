@@ -18,7 +18,7 @@ from byzmab.attacks.constant import PAPER_MEANS
 from byzmab.core import draws
 from byzmab.core.compiler import compiled_noinline
 from byzmab.core.draws import fold, unit
-from byzmab.core.filters.trimmed import average_trimmed
+from byzmab.core.filters.trimmed import believe
 from byzmab.core.report import Floats, Heard, Integers
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.figure import STYLES, dress, new_axes
@@ -70,8 +70,8 @@ def move(pulls: Floats, means: Floats, agent: int, time: int, index: Floats, hea
     """The arm that an agent chooses from what everyone holds at this moment."""
     for arm in range(index.size):
         count = consistent(pulls, means, agent, arm, heard)
-        own = Heard(heard[:0], heard[:count], pulls[agent, arm], means[agent, arm], F, KAPPA, time, 0, heard[:0])
-        estimate, weight, _ = average_trimmed(own, F)
+        own = Heard(heard[:0], heard[:count], pulls[agent, arm], means[agent, arm], F, KAPPA, time, 0, heard[:0], None)
+        estimate, weight, _ = believe(own)
         index[arm] = estimate + math.sqrt(2.0 * math.log(time) / weight)
     return lowest_best(index)
 

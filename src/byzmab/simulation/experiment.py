@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from byzmab.core.errors import BadInput
+from byzmab.core.filters.solo import Solo
 from byzmab.core.html import folded, table
 from byzmab.core.liars import f_as_given
 from byzmab.core.tell import EVERY
-from byzmab.rewards import Replay
 from byzmab.simulation.context_settings import ContextParts
 from byzmab.simulation.given_means import read_means
 from byzmab.simulation.parts import (
@@ -27,6 +27,7 @@ from byzmab.simulation.parts import (
     plain,
     resolve_parts,
 )
+from byzmab.worlds import Replay
 
 HEADINGS = "setting", "value"
 ALWAYS_SHOWN = "agents", "byzantine", "f", "graph", "attack", "filter", "policy", "horizon", "runs"  # in a notebook
@@ -118,6 +119,15 @@ class Experiment:
     def but(self, **changes: Any) -> "Experiment":
         """The same experiment with some settings changed."""
         return replace(self, **changes)
+
+    def alone(self) -> "Experiment":
+        """Return the experiment in which every agent ignores all reports, with this one's policy and random numbers."""
+        return self.but(filter="solo", algorithm=RESILIENT, audit=None)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether every agent ignores all reports."""
+        return self.parts.baseline is None and isinstance(self.parts.filter, Solo)
 
     def algorithm_in_words(self) -> tuple[str, str]:
         """Filter and policy, or the baseline that stands for both; with contexts it has a policy as well."""

@@ -12,12 +12,12 @@ from byzmab.core.plugins import FILE_MODULE, Plugin
 from byzmab.core.sources import file_of, sources_of
 from byzmab.core.toml import TomlFile, read_toml, toml_line
 from byzmab.graphs.given import Given, write_graph
-from byzmab.rewards import Replay
 from byzmab.simulation.absent import NAMING_FILES, find_beside, without_folders
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.outputs import in_place
 from byzmab.simulation.result import Result
 from byzmab.simulation.settings import ABOUT
+from byzmab.worlds import Replay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ SWEEP_TABLES = {
     "grid": "a table whose keys hold lists",
     "point": "tables of settings, each headed [[point]]",
 }
-RESULT = "result.nc"
+RESULT, SOLO = "result.nc", "solo.nc"
 FIGURES = (".png", ".pdf")
 TRUETYPE = 42  # fonts in a PDF: journals refuse Type 3, matplotlib's usual ones
 
@@ -110,28 +110,30 @@ def names_of(experiment: Experiment) -> tuple[str, ...]:
     logs = [Path(item.source).name for item in experiment.parts.rewards if isinstance(item, Replay)]
     arms = without_folders(experiment.settings())["arms"]
     named = [arms.partition(":")[0]] if isinstance(arms, str) and arms != experiment.settings()["arms"] else []
-    return ("regret.png", "regret.pdf", "graph.json", *logs, *named, "experiment.toml", RESULT)
+    return ("regret.png", "regret.pdf", "graph.json", *logs, *named, "experiment.toml", RESULT, SOLO)
 
 
-def find_result(experiment: Experiment, directory: Path) -> Result | None:
+def find_result(experiment: Experiment, directory: Path, name: str = RESULT) -> Result | None:
     """The result that `write_result` left in a directory; None if it cannot be read, BadInput if it is another's."""
     try:
-        result = Result.load(directory / RESULT)
+        result = Result.load(directory / name)
     except BadInput:
         return None
-    for name in ("runs", "seed", "horizon"):
-        if getattr(result.experiment, name) != getattr(experiment, name):
-            raise BadInput(f"file {str(directory / RESULT)!r} is another experiment's, by its {name}; move it away")
+    for setting in ("runs", "seed", "horizon"):
+        if getattr(result.experiment, setting) != getattr(experiment, setting):
+            raise BadInput(f"file {str(directory / name)!r} is another experiment's, by its {setting}; move it away")
     return replace(result, experiment=experiment)
 
 
-def write_result(result: Result, directory: Path, missing_only: bool = False) -> list[Path]:
+def write_result(result: Result, directory: Path, missing_only: bool = False, solo: Result | None = None) -> list[Path]:
     """Write the figure, the experiment with all files that it needs and, when these are there, the result itself.
 
-    With `missing_only`, the figure and the experiment are left as they are where they are there. Return the files
-    written.
+    With `missing_only`, what is there is left as it is. Return the files written.
     """
     stem, files = directory / "regret", []
+    if solo is not None and not (missing_only and (directory / SOLO).exists()):
+        files.append(directory / SOLO)
+        solo.save(files[-1])
     if not (missing_only and all(stem.with_suffix(suffix).exists() for suffix in FIGURES)):
         files += save_figure(result.plot(), stem)
     if missing_only and (directory / "experiment.toml").exists():

@@ -15,12 +15,11 @@ from byzmab.core.liars import checked_f
 from byzmab.core.plugins import Plugin, Registry
 from byzmab.core.policies import POLICIES, Policy
 from byzmab.core.tell import EVERY, Tell, parse_tell
-from byzmab.drifts import DRIFTS, Drift
 from byzmab.graphs import GRAPHS, Given, Graph, resolve_graph
 from byzmab.graphs.renumbered import renumbered
-from byzmab.rewards import NAME, REWARDS, Replay, Rewards, resolve_rewards
 from byzmab.simulation.context_settings import ContextParts, resolve_contexts
 from byzmab.simulation.given_means import GivenMeans, resolve_arms
+from byzmab.worlds import DRIFTS, NAME, REWARDS, Drift, Replay, Rewards, resolve_rewards
 
 if TYPE_CHECKING:
     from byzmab.simulation.experiment import Experiment
@@ -194,6 +193,12 @@ def _resolve_audit(experiment: "Experiment", parts: Parts) -> bool:
         setting = "audit" if wanted else "careful=1"
         raise BadInput(f"{setting} does not go with {hindrance}; allowed: where reports are tallies that only grow")
     return hindrance is None and (parts.filter.audits if wanted is None else wanted)
+
+
+def audits_with(filter: Any, audit: bool | None) -> bool:
+    """Return whether agents with a filter of this name audit reports, where nothing else prevents it."""
+    entry = FILTERS.entries.get(str(filter).partition(":")[0])
+    return audit if audit is not None else bool(getattr(entry, "audits", False))
 
 
 def _check_baseline(experiment: "Experiment", parts: Parts) -> None:

@@ -20,7 +20,7 @@ from byzmab.graphs import Given
 from byzmab.simulation.absent import recall, without_folders
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.outputs import in_place
-from byzmab.simulation.statistics import band, describe
+from byzmab.simulation.statistics import Saving, band, describe, saving
 
 if TYPE_CHECKING:
     import xarray
@@ -138,9 +138,10 @@ class Result:
         """The bytes of all messages of all runs."""
         return int(bytes_of(self.experiment, int(self.message_counts.sum()), int(self.arm_counts.sum())))
 
-    def summary(self) -> dict[str, Any]:
-        """The numbers of `byzmab simulate --json`."""
+    def summary(self, solo: "Result | None" = None) -> dict[str, Any]:
+        """Return the numbers of `byzmab simulate --json`, with `solo` those of the saving."""
         final = describe(self.network_regret[:, -1])
+        alone = {} if solo is None else describe(solo.network_regret[:, -1])
         steps = self.experiment.runs * self.experiment.parts.agents * self.experiment.horizon
         return {
             "experiment": self.experiment.settings(),
@@ -148,6 +149,8 @@ class Result:
                 **{name: final[name] for name in ("mean", "std", "stderr")},
                 "per_agent": self.regret_values[:, :, -1].mean(axis=0).tolist(),
             },
+            "solo": None if solo is None else {name: alone[name] for name in ("mean", "stderr")},
+            "saving": None if solo is None else self.saving(solo),
             "messages": int(self.message_counts.sum()),
             "arms_told": int(self.arm_counts.sum()),
             "bytes": self.bytes_told,
@@ -155,6 +158,10 @@ class Result:
             "seconds": self.seconds,
             "agent_steps_per_second": steps / self.seconds if self.seconds else None,
         }
+
+    def saving(self, solo: "Result") -> Saving | None:
+        """Return the share of the solo regret that is saved, with its 95 % interval."""
+        return saving(self.network_regret[:, -1], solo.network_regret[:, -1])
 
     def plot(self, axes: "Axes | None" = None, label: str | None = None) -> "Axes":
         """Draw the mean regret over runs with its ±1 standard deviation band; a notebook shows it."""

@@ -1,5 +1,6 @@
 """Statistics over runs: mean, standard deviation and error, intervals of means and shares, ratios of means."""
 
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from byzmab.core.report import Floats
 
 LEVEL = 0.95  # of every interval, two-sided
 RESAMPLES = 2_000
+Saving = dict[str, float | None]  # mean, and low and high where there is an interval
 
 
 class Interval(NamedTuple):
@@ -91,3 +93,31 @@ def saved_interval(values: Floats, base: Floats) -> Interval | None:
         return None
     found = student_interval((base - values - (1.0 - ratio) * base) / base.mean())
     return Interval(1.0 - ratio, found.stderr, 1.0 - ratio + found.low, 1.0 - ratio + found.high)
+
+
+def saving(values: Floats, alone: Floats) -> Saving | None:
+    """Return the share of the solo regret that is saved, paired run by run; None where solo has no regret.
+
+    The interval needs two runs, and scipy, which a network runs without: else there is the share alone.
+    """
+    if find_spec("scipy") is None:
+        ratio, _ = ratio_of_means(values, alone)
+        return {"mean": 1.0 - ratio, "low": None, "high": None} if np.isfinite(ratio) else None
+    found = saved_interval(values, alone)
+    return None if found is None else {name: _finite(getattr(found, name)) for name in ("mean", "low", "high")}
+
+
+def _finite(value: float) -> float | None:
+    """Return a number that JSON can hold: the interval of one value has no end."""
+    return float(value) if np.isfinite(value) else None
+
+
+def saving_in_words(share: Saving) -> str:
+    """Return a saving in per cent, as "saves 80 % (75 to 83)", or what cooperation costs where it saves nothing."""
+    shares = [share[name] for name in ("mean", "low", "high")]
+    mean, low, high = (None if value is None else round(100.0 * value) for value in shares)
+    verb = f"saves {mean} %"
+    if mean is not None and mean < 0:
+        verb = f"costs {-mean} % more"
+        low, high = (None if value is None else -value for value in (high, low))
+    return verb if low is None else f"{verb} ({low} to {high})"

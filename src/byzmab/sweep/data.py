@@ -10,6 +10,7 @@ import numpy as np
 
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.outputs import Work
+from byzmab.simulation.parts import audits_with
 from byzmab.simulation.settings import ABOUT
 from byzmab.simulation.sizes import grid_of
 from byzmab.simulation.statistics import bootstrap_interval, describe
@@ -73,6 +74,11 @@ class SweepData:
         runs = sum(point.runs for point in self.points)
         over = ", ".join(self.varied) or "nothing"
         return f"<SweepData: {len(self.points)} points over {over}, {runs:,} runs; .table, .frame, .regret, .plot()>"
+
+    @property
+    def audits(self) -> bool:
+        """Whether agents of some point expel those whose reports contradict each other."""
+        return any(audits_with(point.settings["filter"], point.settings["audit"]) for point in self.points)
 
     def summary(self) -> list[dict[str, Any]]:
         """For every point its settings and its regret at the horizon: the points of `byzmab sweep --json`."""

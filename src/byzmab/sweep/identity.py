@@ -17,17 +17,16 @@ from byzmab.core.compiler import PACKAGE, source_digest
 from byzmab.core.fingerprint import Unknowable, fingerprint
 from byzmab.core.plugins import Plugin, Registry
 from byzmab.graphs import Given
-from byzmab.rewards import Replay
 from byzmab.simulation.absent import REGISTRIES
 from byzmab.simulation.experiment import Experiment
+from byzmab.worlds import Replay
 
 # the code that decides what comes out; all else only reads, writes, draws and shows
 PLAYING = (
     "core",
     "attacks",
     "graphs",
-    "rewards",
-    "drifts",
+    "worlds",
     "engine",
     "baselines",
     "contexts",

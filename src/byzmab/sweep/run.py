@@ -12,7 +12,7 @@ from byzmab.simulation.absent import NAMING_FILES, check_present
 from byzmab.simulation.assumptions import warn_of
 from byzmab.simulation.density import is_dense
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.progress import wanted_bar
+from byzmab.simulation.progress import in_words, wanted_bar
 from byzmab.simulation.result import Result
 from byzmab.simulation.run import check_workers, play_runs, prepare, workers_that_fit
 from byzmab.simulation.spread import Job, Watch, WorkerFailed, spread
@@ -108,13 +108,7 @@ def _kind(experiment: Experiment) -> Hashable:
 def _announcement(points: Sequence[Experiment], tasks: Sequence[Task], seconds: float) -> str:
     runs, missing = sum(item.runs for item in points), sum(task.end - task.first for task in tasks)
     found = f"{len(points)} points, {runs} runs, "
-    return found + (f"{missing} of them to be played: about {_duration(seconds)}" if missing else "all there already")
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    return found + (f"{missing} of them to be played: about {in_words(seconds)}" if missing else "all there already")
 
 
 def _jobs(tasks: Sequence[Task], speed: Speed, workers: int, executor: Executor | None) -> list[Job]:

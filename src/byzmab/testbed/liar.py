@@ -17,7 +17,7 @@ from byzmab.core.filters import FILTERS
 from byzmab.core.liars import checked_f
 from byzmab.core.policies import POLICIES
 from byzmab.core.report import Report
-from byzmab.engine.audit import ALL_TOLD, Past, audit, be_careful
+from byzmab.engine.audit import Past, audit, be_careful
 from byzmab.node.host import Host
 from byzmab.simulation.parts import MOST
 from byzmab.testbed.context_liar import ContextView
@@ -83,7 +83,7 @@ class AttackView:
 
     def _edge(self, sender: int, receiver: int) -> int:
         """The row of a liar and a receiver in what was told last."""
-        return sender * len(self.plan.agents) + receiver
+        return receiver * self.plan.byzantine + sender
 
     def go_on_from(self, told: dict[tuple[str, str], tuple[Any, Any]], own: Report) -> None:
         """Be careful about what was told before: under the former plan, and by this node while it was honest."""
@@ -98,6 +98,7 @@ class AttackView:
                 if known is not None and sender < self.plan.byzantine:
                     edge = self._edge(sender, receiver)
                     self._past.pulls[edge], self._past.totals[edge] = known
+                    self._past.used[edge] = known[0].sum()
 
     def told(self) -> dict[tuple[str, str], tuple[Any, Any]]:
         """Counts and sums of rewards that careful liars told last, by the names of sender and receiver."""
@@ -152,7 +153,7 @@ class AttackView:
                     self._told.pulls[row] = np.where(silent, 0.0, self._lie.pulls)
                     self._told.means[row] = np.where(silent, 0.0, self._lie.means)
                     told = self._told.pulls[row], self._told.means[row]
-                    audit(self._past, edge, *told, ALL_TOLD, EXPECTED, time)  # writes down what passes
+                    audit(self._past, edge, *told, EXPECTED, time, True)  # writes down what passes
 
     def look(self, told: Mapping[str, Any]) -> None:
         """Look at the reports of agents; one that tells nothing is imagined with one's own pulls and the true means."""

@@ -187,6 +187,7 @@ class Network:
         for _ in range(len(plan.arms) + 1):
             x = rewards.context
             agent.reward(agent.select(x), 0.0, x)
+        agent.hear("neighbour", agent.report())  # fates are told of what is heard
         agent.explain()
         compiled_attack(plan)
 

@@ -6,3 +6,5 @@ from byzmab.core.recommended import FILTER, POLICY
 _agent = Agent(2, 0, filter=FILTER, policy=POLICY)
 for _ in range(3):
     _agent.reward(_agent.select(), 0.0)
+_agent.hear("neighbour", _agent.report())
+_agent.explain()

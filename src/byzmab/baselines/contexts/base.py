@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from byzmab.baselines.base import Baseline
+from byzmab.core.believe import is_sound
 from byzmab.core.compiler import compiled
 from byzmab.core.contexts.believe import Inbox, Reading, Scratch
 from byzmab.core.contexts.linear import dot
@@ -101,7 +102,7 @@ def believe_combined(
         belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = pair[0], pair[1], 0.0
         belief.own_estimates[arm] = NEUTRAL + dot(x, theta_of(own[arm], x.size))
         belief.own_weights[arm] = 1.0 / spread_at(own[arm], x, reading.ridge)
-        sound &= pair[1] > 0.0 and -np.inf < pair[0] < np.inf
+        sound &= is_sound(pair[0], pair[1], 0.0)
     return sound
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from byzmab.core.believe import is_sound
 from byzmab.core.compiler import compiled_borrowing, compiled_borrowing_noinline
 from byzmab.core.contexts.centre import weight_of, write_centre
 from byzmab.core.contexts.comparing import (
@@ -203,7 +204,7 @@ def believe_at(
         if reading.consistency:
             count = keep_consistent(pulls, means, count, reading.kappa, pair.pulls)
         heard = Heard(
-            pulls[:count], means[:count], pair.pulls, pair.mean, f, reading.kappa, reading.time, silent, params
+            pulls[:count], means[:count], pair.pulls, pair.mean, f, reading.kappa, reading.time, silent, params, None
         )
         estimate, weight, doubt = believe(heard)
         alone = estimate == pair.mean and weight == pair.pulls and doubt == 0.0
@@ -216,5 +217,5 @@ def believe_at(
             estimate, doubt, weight = own_estimate, 0.0, own_weight
         belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = estimate, weight, doubt
         belief.own_estimates[arm], belief.own_weights[arm] = own_estimate, own_weight
-        sound &= weight > 0.0 and estimate + doubt < np.inf
+        sound &= is_sound(estimate, weight, doubt)
     return sound

@@ -7,9 +7,9 @@ places. The simulator's loop (byzmab.contexts) inlines the same two functions fo
 from functools import cache
 from typing import Any
 
-import numpy as np
 from numba import types
 
+from byzmab.core.believe import is_sound
 from byzmab.core.compiler import specialize
 from byzmab.core.contexts.believe import Inbox, Reading, Scratch, believe_at
 from byzmab.core.contexts.statistics import NEUTRAL
@@ -68,7 +68,7 @@ def decide_at(
         if pulls == 0.0:
             belief.estimates[arm], belief.weights[arm], belief.doubts[arm] = NEUTRAL, pending, 0.0
             belief.own_estimates[arm], belief.own_weights[arm] = NEUTRAL, pending
-        elif not (belief.weights[arm] > 0.0 and belief.estimates[arm] + belief.doubts[arm] < np.inf):
+        elif not is_sound(belief.estimates[arm], belief.weights[arm], belief.doubts[arm]):
             return UNSOUND
         elif pending > 0.0:  # in the width, pulls whose reward is still to come count too
             belief.weights[arm] *= 1.0 + pending / pulls

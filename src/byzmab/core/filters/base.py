@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from byzmab.core.filters.fates import Fate
+from byzmab.core.filters.fates import TOLD, Fate, blank_fates
 from byzmab.core.mistakes import Contract, a_number_and_a_bool, a_total_and_a_size, three_numbers
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import NO_MIDDLE, Floats, Heard
@@ -40,7 +40,11 @@ class Filter(Plugin):
     `heard`, a `byzmab.Heard`, holds in `pulls` and `means` the reports with at least one pull, in any order; the
     function may use these two arrays up. With `consistency` they are only those that pass the paper's step A,
     κ n_j ≥ n_i. `heard.params` are the filter's fields. Where nobody is heard the belief must be (own_mean,
-    own_pulls, 0). A filter may also say in plain Python, by `explain`, what became of each of these reports.
+    own_pulls, 0).
+
+    Where somebody asks what became of each report, `heard.fates` is not None, and a filter tells it as it decides, by
+    the functions of `byzmab.core.filters.fates`. A filter that moves reports moves their places with them. One that
+    tells nothing is shown as having heard everybody.
 
     Where nearly everyone hears everyone, the reports on an arm can be ordered once for all receivers. A filter
     that asks no more than this of them may provide a second function, which is then used:
@@ -104,12 +108,7 @@ class Filter(Plugin):
         """The function of a name, as loops are compiled with it: one that does no more than the parameters ask for."""
         return getattr(type(self), name)
 
-    @staticmethod
-    def explain(heard: Heard) -> dict[int, Fate]:
-        """What became of each report that `believe` was given, by its index."""
-        return dict.fromkeys(range(heard.pulls.size), Fate.HEARD)
-
-    def fates(
+    def believed(
         self,
         own_pulls: float,
         own_mean: float,
@@ -119,13 +118,18 @@ class Filter(Plugin):
         kappa: float,
         time: int,
         silent: int = 0,
-    ) -> list[Fate]:
-        """What became of each report on an arm, the silent and the inconsistent included."""
+    ) -> tuple[tuple[float, float, float], list[Fate]]:
+        """Return the belief of an arm, and the fates of all reports, the silent and the inconsistent included."""
         loud = pulls > 0.0
         used = loud & (kappa * pulls >= own_pulls) if self.consistency else loud
-        fates = [Fate.INCONSISTENT if heard else Fate.SILENT for heard in loud]
-        kept = np.flatnonzero(used)
-        heard = Heard(pulls[kept], means[kept], own_pulls, own_mean, f, kappa, time, silent, np.array(self.params))
-        for number, fate in self.explain(heard).items():
-            fates[kept[number]] = fate
-        return fates
+        kept, fates = np.flatnonzero(used), blank_fates(int(used.sum()))
+        rest = float(own_pulls), float(own_mean), f, kappa, time, silent, np.array(self.params, np.float64)
+        belief = self.played("believe")(Heard(pulls[kept], means[kept], *rest, fates))
+        left_out = [Fate.INCONSISTENT if is_loud else Fate.SILENT for is_loud in loud]
+        for place, code in zip(kept.tolist(), fates.codes.tolist(), strict=True):
+            left_out[place] = TOLD[code]
+        return belief, left_out
+
+    def fates(self, *heard: Any) -> list[Fate]:
+        """Return what became of each report on an arm; `heard` is what `believed` is given."""
+        return self.believed(*heard)[1]

@@ -1,13 +1,15 @@
-"""What became of each report in a filter, in words: for people who ask why an agent believes what it does.
+"""What became of each report in a filter: for people who ask why an agent believes what it does.
 
-A filter computes; here it is told. Whoever belongs to `kept` is what the estimate is made of. Without `guarded`, whose
-weight also credits what was trimmed, the same filter with f = 0, hearing those alone, believes the same.
+`believe` itself tells, by the functions below, while it decides. Where nobody asks, `heard.fates` is None. numba knows
+that from the type, so it compiles none of this into the loops of a simulation.
 """
 
-from collections.abc import Iterable
 from enum import StrEnum
 
-from byzmab.core.report import Floats
+import numpy as np
+
+from byzmab.core.compiler import compiled
+from byzmab.core.report import Fates
 
 
 class Fate(StrEnum):
@@ -23,10 +25,41 @@ class Fate(StrEnum):
     HEARD = "heard"  # the filter, a user's own, does not tell
 
 
-def without_extremes(reports: Iterable[int], pulls: Floats, means: Floats, f: int) -> dict[int, Fate]:
-    """The fates of some reports when the f largest and the f smallest means are dropped, equal ones by pulls."""
-    order = sorted(reports, key=lambda report: (means[report], pulls[report], report))
-    if len(order) <= 2 * f:
-        return dict.fromkeys(order, Fate.UNUSED)
-    trimmed = {*order[:f], *order[len(order) - f :]}
-    return {report: Fate.TRIMMED if report in trimmed else Fate.KEPT for report in order}
+TOLD = Fate.HEARD, Fate.KEPT, Fate.TRIMMED, Fate.IMPLAUSIBLE, Fate.UNUSED  # what a filter can tell, by its code
+HEARD, KEPT, TRIMMED, IMPLAUSIBLE, UNUSED = range(len(TOLD))
+
+
+def blank_fates(reports: int) -> Fates:
+    """Return the fates of so many reports before a filter tells any."""
+    return Fates(np.arange(reports), np.full(reports, HEARD))
+
+
+@compiled
+def tell(fates: Fates | None, report: int, fate: int) -> None:
+    """Write the fate of a report; the latest one holds."""
+    if fates is not None:
+        fates.codes[fates.places[report]] = fate
+
+
+@compiled
+def tell_all(fates: Fates | None, fate: int) -> None:
+    """Write one fate for all reports."""
+    if fates is not None:
+        for place in range(fates.codes.size):
+            fates.codes[place] = fate
+
+
+@compiled
+def tell_trimmed(fates: Fates | None, size: int, f: int) -> None:
+    """Of the first `size` reports, which stand in order, the f at either end are trimmed; 2f or fewer are unused."""
+    if fates is not None:
+        for report in range(size):
+            kept = f <= report < size - f
+            fates.codes[fates.places[report]] = UNUSED if size <= 2 * f else KEPT if kept else TRIMMED
+
+
+@compiled
+def move_place(fates: Fates | None, report: int, to: int) -> None:
+    """Move the place of a report with it."""
+    if fates is not None:
+        fates.places[to] = fates.places[report]

@@ -11,15 +11,13 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.filters.base import CAPPED_COUNTS, Filter
-from byzmab.core.filters.fates import Fate
+from byzmab.core.filters.fates import IMPLAUSIBLE, UNUSED, move_place, tell, tell_all
 from byzmab.core.filters.pull import cap_of, pool_around
 from byzmab.core.liars import ENOUGH_PER_LIAR
 from byzmab.core.medians import FEW, median_of_few, median_with
-from byzmab.core.report import Floats, Heard, Middle
+from byzmab.core.report import Fates, Floats, Heard, Middle
 from byzmab.core.sorting import sort_few, sort_reports, take_out
 
 BIAS, CAUTION, FADE, PROVEN = range(4)  # where the parameters are
@@ -59,8 +57,9 @@ def strangeness(mean: float, count: float, centre: float, own_mean: float) -> fl
 
 
 @compiled
-def drop_impossible(own_pulls: float, own_mean: float, centre: float, pulls: Floats, means: Floats, f: int) -> int:
+def drop_impossible(heard: Heard, centre: float, f: int) -> int:
     """Drop the at most f reports that no honest agent sends, the farthest first; return how many are left."""
+    own_pulls, own_mean, pulls, means = heard.own_pulls, heard.own_mean, heard.pulls, heard.means
     suspects = 0
     for report in range(pulls.size):
         distance = distance_of(means[report], centre, own_mean)
@@ -68,20 +67,24 @@ def drop_impossible(own_pulls: float, own_mean: float, centre: float, pulls: Flo
     if suspects == 0:
         return pulls.size
     if suspects > f:
-        return drop_strangest(own_pulls, own_mean, centre, pulls, means, f)
+        return drop_strangest(own_pulls, own_mean, centre, pulls, means, f, heard.fates)
     kept = 0
     for report in range(pulls.size):
         far = strangeness(means[report], min(pulls[report], own_pulls), centre, own_mean)
+        tell(heard.fates, report, UNUSED if far == 0.0 else IMPLAUSIBLE)
         pulls[kept], means[kept] = pulls[report], means[report]
+        move_place(heard.fates, report, kept)
         kept += far == 0.0
     return kept
 
 
 @compiled_noinline
-def drop_strangest(own_pulls: float, own_mean: float, centre: float, pulls: Floats, means: Floats, f: int) -> int:
-    """The same, one by one, the strangest first."""
+def drop_strangest(
+    own_pulls: float, own_mean: float, centre: float, pulls: Floats, means: Floats, f: int, fates: Fates | None
+) -> int:
+    """Drop at most f impossible reports one by one, the strangest first; return how many are left."""
     left = pulls.size
-    sort_reports(pulls, means)  # of equally strange ones the first goes
+    sort_reports(pulls, means, fates)  # of equally strange ones the first goes
     for _ in range(f):
         farthest, worst = -1, 0.0
         for report in range(left):
@@ -89,7 +92,8 @@ def drop_strangest(own_pulls: float, own_mean: float, centre: float, pulls: Floa
             farthest, worst = (report, far) if far > worst else (farthest, worst)
         if farthest < 0:
             break
-        left = take_out(farthest, pulls, means, left)
+        tell(fates, farthest, IMPLAUSIBLE)
+        left = take_out(farthest, pulls, means, left, fates)
     return left
 
 
@@ -133,11 +137,12 @@ def proven_room(
 
 
 @compiled
-def keep_counts_of(least: float, pulls: Floats, means: Floats) -> int:
+def keep_counts_of(least: float, pulls: Floats, means: Floats, fates: Fates | None) -> int:
     """Move the reports with at least so many pulls to the front, in their order; return how many there are."""
     left = 0
     for report in range(pulls.size):
         pulls[left], means[left] = pulls[report], means[report]
+        move_place(fates, report, left)
         left += pulls[report] >= least
     return left
 
@@ -145,17 +150,18 @@ def keep_counts_of(least: float, pulls: Floats, means: Floats) -> int:
 @compiled
 def believe_proven(heard: Heard) -> tuple[float, float, float]:
     """The mean of what does not pull too hard, with the weight and the doubt of the theorem."""
-    n, mean, neighbours = heard.own_pulls, heard.own_mean, heard.means.size
+    n, mean, neighbours, fates = heard.own_pulls, heard.own_mean, heard.means.size, heard.fates
     f = liars_left(heard.f, heard.silent)
+    tell_all(fates, UNUSED)
     if neighbours <= 2 * f:
         return mean, n, 0.0
-    left = keep_counts_of(0.5 * cap_of(n, heard.pulls, f, 0), heard.pulls, heard.means)
+    left = keep_counts_of(0.5 * cap_of(n, heard.pulls, f, 0), heard.pulls, heard.means, fates)
     pulls, means = heard.pulls[:left], heard.means[:left]
     if left <= 2 * f:
         return mean, n, 0.0
-    sort_reports(pulls, means)
+    sort_reports(pulls, means, fates)
     centre, cap = median_with(mean, means), cap_of(n, pulls, f, 0)
-    _, left_in = pool_around(centre, cap, pulls, means, f)
+    _, left_in = pool_around(centre, cap, pulls, means, f, fates)
     estimate = centre + (n * (mean - centre) + left_in.total) / (n + left_in.kept)
     weight, doubt = proven_room(n, cap, abs(centre - mean), pulls, left_in.kept, neighbours, f)
     return estimate, weight, doubt
@@ -167,11 +173,12 @@ def believe_measured(heard: Heard, middle: Middle) -> tuple[float, float, float]
     n, mean, pulls, means, centre = heard.own_pulls, heard.own_mean, heard.pulls, heard.means, middle.centre
     f = liars_left(heard.f, heard.silent)
     if pulls.size + middle.size <= ENOUGH_PER_LIAR * f:
+        tell_all(heard.fates, UNUSED)
         return mean, n, 0.0
-    left = drop_impossible(n, mean, centre, pulls, means, f)
+    left = drop_impossible(heard, centre, f)
     f -= pulls.size - left
     cap = cap_of(n, pulls[:left], f, middle.at_least_own)
-    told, left_in = pool_around(centre, cap, pulls[:left], means[:left], f)
+    told, left_in = pool_around(centre, cap, pulls[:left], means[:left], f, heard.fates)
     between, rewards = n + middle.pulls, n * (mean - centre) + (middle.rewards - centre * middle.pulls)
     kept = between + left_in.kept
     estimate = centre + (rewards + left_in.total) / kept
@@ -181,17 +188,18 @@ def believe_measured(heard: Heard, middle: Middle) -> tuple[float, float, float]
     lies = f * MODERATE * SIGMA * math.sqrt(cap) / upper_kept
     doubt = measured_doubt(lift, lies, estimate, weight, heard.params)
     if doubt + ROOM / math.sqrt(weight) >= ROOM / math.sqrt(n):
+        tell_all(heard.fates, UNUSED)
         return mean, n, 0.0
     return estimate, weight, doubt
 
 
 @compiled_noinline
-def sort_for_centre(pulls: Floats, means: Floats) -> None:
+def sort_for_centre(pulls: Floats, means: Floats, fates: Fates | None) -> None:
     """Sort reports by mean."""
-    if means.size <= ALL_WITH_ALL:
+    if fates is None and means.size <= ALL_WITH_ALL:
         sort_few(pulls, means)
     else:
-        sort_reports(pulls, means)
+        sort_reports(pulls, means, fates)
 
 
 @compiled
@@ -200,7 +208,7 @@ def believe_recommended(heard: Heard) -> tuple[float, float, float]:
     if heard.means.size <= FEW:
         centre = median_of_few(heard.own_mean, heard.means)
     else:
-        sort_for_centre(heard.pulls, heard.means)
+        sort_for_centre(heard.pulls, heard.means, heard.fates)
         centre = median_with(heard.own_mean, heard.means)
     return believe_measured(heard, Middle(0, 0.0, 0.0, 0.0, 0, centre))
 
@@ -213,7 +221,7 @@ def believe(heard: Heard) -> tuple[float, float, float]:
 
 @compiled
 def believe_dense(heard: Heard, middle: Middle) -> tuple[float, float, float]:
-    """The same where most reports are told together; for the theorem they are all told one by one."""
+    """`believe` where most reports are told together; for the theorem they are all told one by one."""
     return believe_proven(heard) if heard.params[PROVEN] > 0.0 else believe_measured(heard, middle)
 
 
@@ -224,31 +232,6 @@ def drops(params: Floats, time: int) -> tuple[float, bool]:
 
 
 WITHOUT_PROOF = {believe: believe_recommended, believe_dense: believe_measured}  # the same where `proven` is 0
-
-
-def explain(heard: Heard) -> dict[int, Fate]:
-    """Implausible, or trimmed for pulling too hard, or kept; unused where it counts too little or alone is better."""
-    fates = dict.fromkeys(range(heard.pulls.size), Fate.UNUSED)
-    believed = believe(heard._replace(pulls=heard.pulls.copy(), means=heard.means.copy()))
-    if believed == (heard.own_mean, heard.own_pulls, 0.0):
-        return fates
-    f, proven = liars_left(heard.f, heard.silent), heard.params[PROVEN] > 0.0
-    used = np.lexsort((heard.pulls, heard.means))
-    if proven:
-        used = used[heard.pulls[used] >= 0.5 * cap_of(heard.own_pulls, heard.pulls, f, 0)]
-    centre = median_with(heard.own_mean, heard.means[used])
-    counts = np.minimum(heard.pulls, heard.own_pulls)
-    far = {report: distance_of(heard.means[report], centre, heard.own_mean) for report in used.tolist()}
-    impossible = [report for report in far if not proven and is_impossible(far[report], counts[report])]
-    for report in sorted(impossible, key=lambda report: -(far[report] ** 2) * counts[report])[:f]:
-        fates[report] = Fate.IMPLAUSIBLE
-    left = np.array([report for report in used.tolist() if fates[report] is Fate.UNUSED])
-    f -= used.size - left.size
-    counts = np.minimum(heard.pulls[left], cap_of(heard.own_pulls, heard.pulls[left], f, 0))
-    by_pull = left[np.lexsort((counts, counts * (heard.means[left] - centre)))]
-    for rank, report in enumerate(by_pull.tolist()):
-        fates[report] = Fate.KEPT if f <= rank < by_pull.size - f else Fate.TRIMMED
-    return fates
 
 
 @dataclass(frozen=True)
@@ -262,7 +245,6 @@ class Guarded(Filter):
     believe = staticmethod(believe)
     believe_dense = staticmethod(believe_dense)
     drops = staticmethod(drops)
-    explain = staticmethod(explain)
     depends_on = CAPPED_COUNTS
     audits = True
     steady = True

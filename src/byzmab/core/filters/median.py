@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from byzmab.core.compiler import compiled
 from byzmab.core.filters.base import CONSISTENT_MEANS, Filter
-from byzmab.core.filters.fates import Fate
+from byzmab.core.filters.fates import KEPT, tell_all
 from byzmab.core.medians import FEW, median_of_few, median_with
 from byzmab.core.report import Heard
 from byzmab.core.sorting import sort
@@ -13,15 +13,11 @@ from byzmab.core.sorting import sort
 @compiled
 def believe(heard: Heard) -> tuple[float, float, float]:
     """The median of one's own mean and the consistent ones, worth one's own pulls."""
+    tell_all(heard.fates, KEPT)  # each has its rank in the order
     if heard.means.size <= FEW:
         return median_of_few(heard.own_mean, heard.means), heard.own_pulls, 0.0
     sort(heard.means)
     return median_with(heard.own_mean, heard.means), heard.own_pulls, 0.0
-
-
-def explain(heard: Heard) -> dict[int, Fate]:
-    """Kept: every consistent report has its rank in the order."""
-    return dict.fromkeys(range(heard.means.size), Fate.KEPT)
 
 
 @dataclass(frozen=True)
@@ -29,7 +25,6 @@ class Median(Filter):
     """The median of one's own and the consistent means, worth one's own pulls."""
 
     believe = staticmethod(believe)
-    explain = staticmethod(explain)
     depends_on = CONSISTENT_MEANS
     consistency = True
     trims = False

@@ -7,8 +7,9 @@ import math
 from typing import NamedTuple
 
 from byzmab.core.compiler import compiled
-from byzmab.core.report import Floats
-from byzmab.core.sorting import precedes, split_reports
+from byzmab.core.filters.fates import tell_trimmed
+from byzmab.core.report import Fates, Floats
+from byzmab.core.sorting import precedes, sort_reports, split_reports
 
 FEW = 4  # up to so many extremes are found one by one, more by splitting
 
@@ -99,9 +100,9 @@ def count_at(counts: Floats, pull: Floats, value: float) -> float:
 
 
 @compiled
-def sums_without_extremes(counts: Floats, pull: Floats, f: int) -> Sums:
+def sums_without_extremes(counts: Floats, pull: Floats, f: int, fates: Fates | None = None) -> Sums:
     """What is left without the f lowest and the f highest pulls, and without the f lowest alone."""
-    if 1 <= f <= 2:
+    if fates is None and 1 <= f <= 2:
         low, high = inner_bounds(pull, f)
         sums, below, above = sums_between(counts, pull, low, high)
         # of more than f at a bound, all alike, those beyond the f-th are kept
@@ -115,7 +116,11 @@ def sums_without_extremes(counts: Floats, pull: Floats, f: int) -> Sums:
                 sums.upper_kept + below * at_low,
                 sums.upper_total + below * low,
             )
-    move_extremes_out(counts, pull, f)
+    if fates is None:
+        move_extremes_out(counts, pull, f)
+    else:
+        sort_reports(counts, pull, fates)  # moves all of them into their places
+        tell_trimmed(fates, pull.size, f)
     kept, total = 0.0, 0.0
     for report in range(f, pull.size - f):
         kept, total = kept + counts[report], total + pull[report]
@@ -126,7 +131,9 @@ def sums_without_extremes(counts: Floats, pull: Floats, f: int) -> Sums:
 
 
 @compiled
-def pool_around(centre: float, cap: float, pulls: Floats, means: Floats, f: int) -> tuple[float, Sums]:
+def pool_around(
+    centre: float, cap: float, pulls: Floats, means: Floats, f: int, fates: Fates | None = None
+) -> tuple[float, Sums]:
     """Trim the f that pull hardest on either side; return the pulls told, and the sums of what is left.
 
     Counts are capped in place, and means become pulls on the estimate, c (x̄ − centre).
@@ -136,4 +143,4 @@ def pool_around(centre: float, cap: float, pulls: Floats, means: Floats, f: int)
         pulls[report] = min(pulls[report], cap)
         means[report] = pulls[report] * (means[report] - centre)
         told += pulls[report]
-    return told, sums_without_extremes(pulls, means, f)
+    return told, sums_without_extremes(pulls, means, f, fates)

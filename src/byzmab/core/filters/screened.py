@@ -8,11 +8,9 @@ What liars may still have left in the pooled mean is added to the index as doubt
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from byzmab.core.compiler import compiled
 from byzmab.core.filters.base import EVERY_ROUND, Filter
-from byzmab.core.filters.fates import Fate, without_extremes
+from byzmab.core.filters.fates import IMPLAUSIBLE, UNUSED, move_place, tell
 from byzmab.core.filters.pooled import cap, cap_and_sort, pool
 from byzmab.core.medians import median_with
 from byzmab.core.report import Floats, Heard, Middle
@@ -34,8 +32,9 @@ def is_outside(shift: float, count: float, limit: float) -> bool:
 
 
 @compiled
-def drop_implausible(centre: float, pulls: Floats, means: Floats, f: int, limit: float) -> int:
+def drop_implausible(heard: Heard, centre: float, limit: float) -> int:
     """Drop the at most f reports farthest outside their window, keeping the order; return how many are left."""
+    pulls, means, f, fates = heard.pulls, heard.means, heard.f, heard.fates
     left, plausible = pulls.size, 0
     if limit <= 0.0:
         return left  # ln t = 0 makes no window
@@ -45,7 +44,9 @@ def drop_implausible(centre: float, pulls: Floats, means: Floats, f: int, limit:
         kept = 0
         for report in range(left):
             outside = is_outside(means[report] - centre, pulls[report], limit)
+            tell(fates, report, IMPLAUSIBLE if outside else UNUSED)
             pulls[kept], means[kept] = pulls[report], means[report]
+            move_place(fates, report, kept)
             kept += not outside
         return kept
     for _ in range(f):
@@ -54,34 +55,34 @@ def drop_implausible(centre: float, pulls: Floats, means: Floats, f: int, limit:
             far = (means[report] - centre) ** 2 * pulls[report]
             if far > worst and pulls[report] > limit:
                 farthest, worst = report, far
-        left = take_out(farthest, pulls, means, left)
+        tell(fates, farthest, IMPLAUSIBLE)
+        left = take_out(farthest, pulls, means, left, fates)
     return left
 
 
 @compiled
 def pool_plausible(heard: Heard, middle: Middle) -> tuple[float, float, float]:
     """The pooled mean of plausible reports, with the doubt that is left; reports are capped and sorted."""
-    own_pulls, own_mean, pulls, means, f = heard.own_pulls, heard.own_mean, heard.pulls, heard.means, heard.f
-    told = drop_implausible(middle.centre, pulls, means, f, limit_of(heard.params[WINDOW], heard.time))
-    f -= pulls.size - told
+    told = drop_implausible(heard, middle.centre, limit_of(heard.params[WINDOW], heard.time))
+    f = heard.f - (heard.pulls.size - told)
     left = told + middle.size
-    estimate, weight = pool(own_pulls, own_mean, pulls[:told], means[:told], middle, f)
+    estimate, weight = pool(heard, told, middle, f)
     if f == 0 or left <= 2 * f:
         return estimate, weight, 0.0
     share = f / (left - 2 * f + 1.0)
-    return estimate, weight, heard.params[DOUBT] * share * math.sqrt(2.0 * math.log(left / f) / own_pulls)
+    return estimate, weight, heard.params[DOUBT] * share * math.sqrt(2.0 * math.log(left / f) / heard.own_pulls)
 
 
 @compiled
 def believe(heard: Heard) -> tuple[float, float, float]:
     """The pooled mean of plausible reports, with the doubt that is left."""
-    cap_and_sort(heard.own_pulls, heard.pulls, heard.means)
+    cap_and_sort(heard)
     return pool_plausible(heard, Middle(0, 0.0, 0.0, 0.0, 0, median_with(heard.own_mean, heard.means)))
 
 
 @compiled
 def believe_dense(heard: Heard, middle: Middle) -> tuple[float, float, float]:
-    """The same of sorted reports, most of them summed up; capping keeps their order."""
+    """`believe` of sorted reports, most of them summed up; capping keeps their order."""
     cap(heard.own_pulls, heard.pulls)
     return pool_plausible(heard, middle)
 
@@ -91,23 +92,6 @@ def drops(params: Floats, time: int) -> tuple[float, bool]:
     """What is outside its window, and extreme means."""
     limit = limit_of(params[WINDOW], time)
     return limit if limit > 0.0 else math.inf, False
-
-
-def explain(heard: Heard) -> dict[int, Fate]:
-    """Implausible, or else as in `pooled` with the f that is left."""
-    capped, means = np.minimum(heard.pulls, heard.own_pulls), heard.means
-    order = np.lexsort((capped, means))
-    left = order.tolist()
-    centre, limit = median_with(heard.own_mean, means[order]), limit_of(heard.params[WINDOW], heard.time)
-    implausible: dict[int, Fate] = {}
-    while len(implausible) < heard.f and limit > 0.0:
-        far = {report: (means[report] - centre) ** 2 * capped[report] for report in left if capped[report] > limit}
-        worst = max(far, key=far.__getitem__, default=None)
-        if worst is None or far[worst] <= limit:
-            break
-        left.remove(worst)
-        implausible[worst] = Fate.IMPLAUSIBLE
-    return implausible | without_extremes(left, capped, means, heard.f - len(implausible))
 
 
 @dataclass(frozen=True)
@@ -121,7 +105,6 @@ class Screened(Filter):
     believe = staticmethod(believe)
     believe_dense = staticmethod(believe_dense)
     drops = staticmethod(drops)
-    explain = staticmethod(explain)
     depends_on = EVERY_ROUND
     window: float = 1.0
     doubt: float = 0.3  # measured, not derived

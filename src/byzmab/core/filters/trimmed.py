@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from byzmab.core.compiler import compiled
 from byzmab.core.filters.base import CONSISTENT_MEANS, Filter
-from byzmab.core.filters.fates import Fate, without_extremes
-from byzmab.core.report import Floats, Heard, Middle
-from byzmab.core.sorting import sort
+from byzmab.core.filters.fates import tell_trimmed
+from byzmab.core.report import Fates, Floats, Heard, Middle
+from byzmab.core.sorting import sort, sort_reports
 
 
 @compiled
@@ -63,23 +63,25 @@ def average(heard: Heard, total: float, size: int) -> tuple[float, float, float]
 
 
 @compiled
-def digest_trimmed(means: Floats, f: int) -> tuple[float, int]:
+def sort_for_fates(pulls: Floats, means: Floats, fates: Fates | None) -> None:
+    """Sort reports where somebody asks which of them are extreme; of equal means those with fewer pulls are lower."""
+    if fates is not None:
+        sort_reports(pulls, means, fates)
+
+
+@compiled
+def digest_without_extremes(heard: Heard, f: int) -> tuple[float, int]:
     """The sum of the means without the f largest and f smallest, and their number; none where 2f or fewer are heard."""
-    if means.size <= 2 * f:
+    sort_for_fates(heard.pulls, heard.means, heard.fates)
+    tell_trimmed(heard.fates, heard.means.size, f)
+    if heard.means.size <= 2 * f:
         return 0.0, 0
-    return sum_without_extremes(means, f), means.size - 2 * f
+    return sum_without_extremes(heard.means, f), heard.means.size - 2 * f
 
 
 @compiled
-def average_trimmed(heard: Heard, f: int) -> tuple[float, float, float]:
-    """The average without the f largest and f smallest means; one's own where 2f or fewer are heard."""
-    total, kept = digest_trimmed(heard.means, f)
-    return average(heard, total, kept)
-
-
-@compiled
-def average_trimmed_dense(heard: Heard, middle: Middle, f: int) -> tuple[float, float, float]:
-    """The same of sorted reports, most of them summed up."""
+def average_dense(heard: Heard, middle: Middle, f: int) -> tuple[float, float, float]:
+    """The average without the f largest and f smallest of sorted means, most of them summed up."""
     means = heard.means
     kept = means.size + middle.size - 2 * f
     total = middle.means
@@ -89,49 +91,41 @@ def average_trimmed_dense(heard: Heard, middle: Middle, f: int) -> tuple[float, 
 
 
 @compiled
+def digest(heard: Heard) -> tuple[float, int]:
+    """The sum of the consistent means that are not extreme, and how many there are."""
+    return digest_without_extremes(heard, heard.f)
+
+
+@compiled
 def believe(heard: Heard) -> tuple[float, float, float]:
     """The average of one's own mean and the consistent means that are not extreme."""
-    return average_trimmed(heard, heard.f)
+    total, kept = digest(heard)
+    return average(heard, total, kept)
 
 
 @compiled
 def believe_dense(heard: Heard, middle: Middle) -> tuple[float, float, float]:
-    """The same of sorted reports, most of them summed up."""
-    return average_trimmed_dense(heard, middle, heard.f)
-
-
-@compiled
-def digest(heard: Heard) -> tuple[float, int]:
-    """The sum of the means that are kept, and how many there are."""
-    return digest_trimmed(heard.means, heard.f)
+    """`believe` of sorted reports, most of them summed up."""
+    return average_dense(heard, middle, heard.f)
 
 
 @compiled
 def digest_everyone(heard: Heard) -> tuple[float, int]:
-    """The same with nobody trimmed."""
-    return digest_trimmed(heard.means, 0)
+    """The sum of all consistent means, and how many there are."""
+    return digest_without_extremes(heard, 0)
 
 
 @compiled
 def believe_everyone(heard: Heard) -> tuple[float, float, float]:
-    """The same with nobody trimmed."""
-    return average_trimmed(heard, 0)
+    """The average of one's own mean and all consistent ones."""
+    total, kept = digest_everyone(heard)
+    return average(heard, total, kept)
 
 
 @compiled
 def believe_everyone_dense(heard: Heard, middle: Middle) -> tuple[float, float, float]:
-    """The same with nobody trimmed."""
-    return average_trimmed_dense(heard, middle, 0)
-
-
-def explain(heard: Heard) -> dict[int, Fate]:
-    """Kept unless among the f largest or f smallest; with 2f or fewer nobody is."""
-    return without_extremes(range(heard.means.size), heard.pulls, heard.means, heard.f)
-
-
-def explain_everyone(heard: Heard) -> dict[int, Fate]:
-    """All kept."""
-    return dict.fromkeys(range(heard.means.size), Fate.KEPT)
+    """`believe_everyone` of sorted reports, most of them summed up."""
+    return average_dense(heard, middle, 0)
 
 
 @dataclass(frozen=True)
@@ -142,7 +136,6 @@ class Trimmed(Filter):
     believe_dense = staticmethod(believe_dense)
     digest = staticmethod(digest)
     believe_digest = staticmethod(average)
-    explain = staticmethod(explain)
     depends_on = CONSISTENT_MEANS
     consistency = True
 
@@ -155,7 +148,6 @@ class Mean(Filter):
     believe_dense = staticmethod(believe_everyone_dense)
     digest = staticmethod(digest_everyone)
     believe_digest = staticmethod(average)
-    explain = staticmethod(explain_everyone)
     depends_on = CONSISTENT_MEANS
     consistency = True
     trims = False

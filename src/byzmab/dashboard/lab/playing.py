@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from byzmab.core.report import Floats
-from byzmab.dashboard.savings import saved_of
 from byzmab.paper.figures import alone
 from byzmab.simulation.assumptions import why_no_bound
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.result import bytes_of
 from byzmab.simulation.sizes import grid_of
 from byzmab.simulation.spread import Stopped
+from byzmab.simulation.statistics import saving
 
 if TYPE_CHECKING:
     from byzmab.dashboard.lab.sampled_run import SampledRun
@@ -85,7 +85,7 @@ class Playing:
             "rounds": grid[new].tolist(),
             "regret": _spread(runs, new),
             "solo": _spread(solo, new),
-            "saved": saved_of(_regret(runs, end - 1), _regret(solo, end - 1)) if end else None,
+            "saved": saving(_regret(runs, end - 1), _regret(solo, end - 1)) if end else None,
             "bound": [] if sampled is None else sampled.bound[new],
             "shares": self._shares(runs, done),
             "messages": _mean(runs, "messages"),

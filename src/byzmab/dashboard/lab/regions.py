@@ -1,7 +1,7 @@
-"""Decision regions at contexts, for the page that shows them: the same agents alone, believing everyone and filtering.
+"""Decision regions at contexts, for the page that shows them: agents alone, believing everyone and filtering.
 
-Contexts are points u of a disc, told to agents as (1, u)/√2. Arm k pays ½ + REACH · uᵀv_k, its direction v_k on the
-circle, so that each arm is best on a third of the disc. All three ways meet the same contexts and the same luck.
+Contexts are points u of a disc, given to agents as (1, u)/√2. Arm k pays ½ + REACH · uᵀv_k, its direction v_k on the
+circle, so each arm is best on a third of the disc. All three ways have equal contexts and equal random numbers.
 """
 
 import math
@@ -16,10 +16,12 @@ from byzmab.core.contexts.reports import ContextReport
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
 
-AGENTS, ROUNDS = 10, 400
+AGENTS, ROUNDS = 10, 1000
 MOST_LIARS = 4
-TOLD_EVERY, FRAME_EVERY = 8, 16  # rounds between two reports, and between two pictures
-GRID = 27  # points of a picture, across
+TOLD_EVERY = 10  # rounds between two reports, and between two points of a regret curve
+FIRST_FRAME, GROWTH = 50, 1.2  # the round of the first picture, and by how much the next one is later
+GRID = 25  # points at which estimates are sent, across
+PRECISION = 1000  # estimates are sent as whole numbers of 1/1000
 REACH = 0.4
 ARMS = ("A", "B", "C")
 ANGLES = [math.radians(degrees) for degrees in (90, 210, 330)]
@@ -53,16 +55,27 @@ def constant(told: ContextReport) -> ContextReport:
 ATTACKS: dict[str, Callable[[ContextReport], ContextReport]] = {"constant": constant, "swap": swap, "flip": flip}
 
 
+def frames(rounds: int) -> list[int]:
+    """Return the rounds of which a picture is made: each a fifth later than the one before, and the last."""
+    times, time = [], float(FIRST_FRAME)
+    while time < rounds:
+        times.append(TOLD_EVERY * round(time / TOLD_EVERY))
+        time *= GROWTH
+    return [*dict.fromkeys(time for time in times if time < rounds), rounds]
+
+
 def _points() -> Floats:
-    """The points of a picture that are in the disc, row by row from the top."""
+    """Return the points of a picture, row by row from the top; those outside of the disc are moved to its rim."""
     steps = np.linspace(-1.0, 1.0, GRID)
-    return np.array([(x, y) for y in steps[::-1] for x in steps if x * x + y * y <= 1.0])
+    points = np.array([(x, y) for y in steps[::-1] for x in steps])
+    inside: Floats = points / np.maximum(1.0, np.linalg.norm(points, axis=1, keepdims=True))
+    return inside
 
 
 def announcement() -> dict[str, Any]:
     """What the page is told before anything is played."""
     arms = [{"name": name, "angle": angle} for name, angle in zip(ARMS, ANGLES, strict=True)]
-    return {"rounds": ROUNDS, "grid": GRID, "arms": arms}
+    return {"rounds": ROUNDS, "first": FIRST_FRAME, "step": TOLD_EVERY, "grid": GRID, "arms": arms}
 
 
 class Group:
@@ -75,12 +88,12 @@ class Group:
         self.regret = 0.0  # per honest agent
         self._hears, self._liars, self._lie = hears, liars, ATTACKS[attack]
 
-    def play(self, points: Floats, luck: Floats) -> None:
+    def play(self, points: Floats, numbers: Floats) -> None:
         """Let everyone pull once, each at its point."""
         for number, (agent, u) in enumerate(zip(self.agents, points, strict=True)):
             means, x = 0.5 + REACH * DIRECTIONS @ u, at(u)
             arm = ARMS.index(str(agent.select(x)))
-            agent.reward(ARMS[arm], float(luck[number] < means[arm]), x)
+            agent.reward(ARMS[arm], float(numbers[number] < means[arm]), x)
             if number >= self._liars:
                 self.regret += float(means.max() - means[arm]) / (AGENTS - self._liars)
 
@@ -99,10 +112,12 @@ class Group:
                     agent.hear(sender, report)
 
     def picture(self, points: Floats) -> dict[str, Any]:
-        """Which arm looks best to the last agent at every point, its share of right ones, and regret so far."""
-        best = np.array([int(np.argmax(self.agents[-1].belief(at(u)).estimates)) for u in points])
-        right = best == np.argmax(points @ DIRECTIONS.T, axis=1)
-        return {"regions": "".join(map(str, best)), "right": float(right.mean()), "regret": self.regret}
+        """Return the last agent's estimates at every point, its share of right choices in the disc, and its regret."""
+        estimates = np.array([self.agents[-1].belief(at(u)).estimates for u in points])
+        inside = np.linalg.norm(points, axis=1) < 1.0
+        right = np.argmax(estimates, axis=1) == np.argmax(points @ DIRECTIONS.T, axis=1)
+        whole = np.rint(PRECISION * estimates).astype(int)
+        return {"estimates": whole.T.tolist(), "right": float(right[inside].mean()), "regret": self.regret}
 
 
 class Regions:
@@ -127,16 +142,20 @@ class Regions:
 
     def updates(self) -> Iterator[dict[str, Any]]:
         """Play; yield a picture of each way now and then."""
-        points = _points()
-        for round in range(1, ROUNDS + 1):
+        points, pictured = _points(), set(frames(ROUNDS))
+        curves: dict[str, list[float]] = {way: [] for way in self._groups}  # since the picture before
+        for time in range(1, ROUNDS + 1):
             if self._stop.is_set():
                 return
             radius, angle = np.sqrt(self._rng.random(AGENTS)), 2.0 * np.pi * self._rng.random(AGENTS)
             seen = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
-            luck = self._rng.random(AGENTS)
-            for group in self._groups.values():
-                group.play(seen, luck)
-                if round % TOLD_EVERY == 0:
+            numbers = self._rng.random(AGENTS)
+            for way, group in self._groups.items():
+                group.play(seen, numbers)
+                if time % TOLD_EVERY == 0:
                     group.tell()
-            if round % FRAME_EVERY == 0:
-                yield {"round": round, "ways": {way: group.picture(points) for way, group in self._groups.items()}}
+                    curves[way].append(round(group.regret, 2))
+            if time in pictured:
+                ways = {way: {**group.picture(points), "curve": curves[way]} for way, group in self._groups.items()}
+                yield {"round": time, "ways": ways}
+                curves = {way: [] for way in self._groups}

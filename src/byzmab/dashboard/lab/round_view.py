@@ -10,7 +10,7 @@ from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
 from byzmab.core.filters.fates import Fate
 from byzmab.core.policies.base import Policy
-from byzmab.core.report import Belief, Floats, Heard, Integers, Words
+from byzmab.core.report import Belief, Floats, Integers, Words
 from byzmab.engine.audit import believes_anyone, expelled_by, f_of_agent
 from byzmab.engine.state import State
 from byzmab.simulation.experiment import Experiment
@@ -90,12 +90,12 @@ def fault_budgets(state: State) -> Integers:
 
 def _expelled(state: State, starts: Integers, senders: Integers) -> Any:
     """Which reports are from somebody whom their receiver has expelled."""
-    agents, liars = (state.agents, state.byzantine)
-    receivers = np.repeat(np.arange(agents), np.diff(starts)) * (1 - int(state.common_lies))
+    liars = state.byzantine
+    receivers = np.repeat(np.arange(state.agents), np.diff(starts)) * (1 - int(state.common_lies))
     expelled = np.zeros(senders.size, bool)
     if state.audits:
         lies = senders < liars
-        expelled[lies] = state.expelled[senders[lies] * agents + receivers[lies]] == 1
+        expelled[lies] = state.expelled[receivers[lies] * liars + senders[lies]] == 1
     return expelled
 
 
@@ -136,24 +136,12 @@ def index_of(experiment: Experiment, view: RoundView, agent: int) -> Floats | No
 
 def believing_everyone(experiment: Experiment, view: RoundView, agent: int) -> dict[str, Any]:
     """What an agent would have held true, and pulled, had it averaged every consistent report."""
-    reports, mine = slice(view.starts[agent], view.starts[agent + 1]), EVERYONE.params
-    kappa = float(view.kappas[agent])
+    reports, clock = slice(view.starts[agent], view.starts[agent + 1]), int(view.clock)
     columns = []
     for arm in range(experiment.parts.arms):
-        own, told = float(view.pulls[agent, arm]), view.told_pulls[reports, arm]
-        used = (told > 0.0) & (kappa * told >= own)
-        heard = Heard(
-            told[used],
-            view.told_means[reports, arm][used],
-            own,
-            float(view.means[agent, arm]),
-            0,
-            kappa,
-            int(view.clock),
-            0,
-            np.array(mine),
-        )
-        columns.append(EVERYONE.believe(heard))
+        own, told = (view.pulls[agent, arm], view.means[agent, arm]), (view.told_pulls, view.told_means)
+        heard = (numbers[reports, arm] for numbers in told)
+        columns.append(EVERYONE.believed(*own, *heard, 0, float(view.kappas[agent]), clock)[0])
     estimates, weights, doubts = np.array(columns).T.copy()
     belief = Belief(estimates, weights, doubts, view.means[agent], view.pulls[agent])
     policy = experiment.parts.policy

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from byzmab.core import recommended
 from byzmab.core.errors import BadInput, unknown
@@ -13,12 +14,16 @@ from byzmab.simulation.context_settings import USUAL, WITHOUT
 from byzmab.simulation.context_sizes import context_bytes
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.files import to_toml
-from byzmab.simulation.parts import PLUGINS
+from byzmab.simulation.parts import ALGORITHMS, PLUGINS, RESILIENT
 from byzmab.simulation.settings import ABOUT, SWITCHES, from_text, to_text
 from byzmab.simulation.sizes import COMFORTABLE_BYTES, bytes_of
 from byzmab.testbed.provision import draw_graph
 
 MOST = {"agents": 60, "arms": 50, "runs": 500, "record": 1000, "context": 20}  # that a page can show
+ALLOWED = {  # where the lab accepts less than a command does
+    "arms": f"two or more means in [0, 1] with commas between them, or random:M with M from 2 to {MOST['arms']}",
+    **{name: f"a whole number from 1 to {MOST[name]}" for name in ("runs", "record", "context")},
+}
 FILES = (".csv", ".json", ".npz")
 ELSEWHERE = "byzmab simulate has no such limit"
 AT_CONTEXTS = {**recommended.AT_CONTEXTS, "horizon": "2000", "runs": "8"}  # what is played within seconds
@@ -26,11 +31,27 @@ Texts = Mapping[str, str]  # setting → its text, as a flag would hold it
 
 
 def read_setup(texts: Texts) -> Experiment:
-    """The experiment of a set-up, or BadInput whose sentence begins with the setting that is wrong."""
+    """Return the experiment of a set-up, or BadInput whose sentence begins with the setting that is wrong.
+
+    The sentence offers only what the lab accepts.
+    """
+    try:
+        return _read_setup(texts)
+    except BadInput as error:
+        wrong, offers, _ = str(error).partition("; allowed: ")
+        setting = wrong.partition(" ")[0]
+        if offers and setting in ALLOWED:
+            raise BadInput(f"{wrong}{offers}{ALLOWED[setting]}; {ELSEWHERE}") from None
+        raise
+
+
+def _read_setup(texts: Texts) -> Experiment:
     for name, text in texts.items():
         if name not in ABOUT:
             raise unknown("setting", name, ABOUT)
-        if name in PLUGINS:
+        if name == "algorithm":
+            _check_registered(name, text.strip())
+        elif name in PLUGINS:
             chosen = from_text(name, text.strip())
             for item in chosen if isinstance(chosen, list) else [chosen]:
                 _check_registered(name, item)
@@ -47,7 +68,8 @@ def read_setup(texts: Texts) -> Experiment:
 
 def _check_registered(kind: str, text: str) -> None:
     """BadInput unless a plug-in is registered: a link must not make a machine import or read a file."""
-    name, known = text.partition(":")[0], PLUGINS[kind].entries
+    name = text.partition(":")[0]
+    known = [RESILIENT, *ALGORITHMS.entries] if kind == "algorithm" else PLUGINS[kind].entries
     if name not in known:
         raise unknown(kind, name, known)
 
@@ -72,6 +94,14 @@ def _check_size(experiment: Experiment) -> None:
             f"{what} takes {need / 1e6:.0f} MB for {runs} runs "
             f"at once; allowed in the lab: what fits into {COMFORTABLE_BYTES / 1e6:.0f} MB; {ELSEWHERE}"
         )
+
+
+def fragment_of(setups: str) -> str:
+    """Return the end of the address that opens set-ups, given as `filter=mean&f=1|filter=trimmed`, or BadInput."""
+    settings = [dict(pair.partition("=")[::2] for pair in setup.split("&") if pair) for setup in setups.split("|")]
+    for texts in settings:
+        read_setup(texts)
+    return "#" + "|".join(urlencode(texts) for texts in settings)
 
 
 def texts_of(experiment: Experiment) -> dict[str, str]:

@@ -12,8 +12,8 @@ import numpy as np
 
 from byzmab.core.errors import BadInput
 from byzmab.core.liars import FROM_NEIGHBOURS, f_for
-from byzmab.dashboard.savings import saved_of
 from byzmab.node.evidence import Lie
+from byzmab.simulation.statistics import saving
 from byzmab.testbed.network import Network
 from byzmab.testbed.plan import attacks_for
 from byzmab.testbed.traffic import REGRETS, Traffic
@@ -166,7 +166,7 @@ class Watch:
         self._history.add(summary)
         liars = [row["name"] for row in summary["agents"] if row["lies"]]
         honest = [row for row in summary["agents"] if not row["lies"]]
-        saved = saved_of(*(np.array([row[name] for row in honest]) for name in REGRETS[:2]))
+        saved = saving(*(np.array([row[name] for row in honest]) for name in REGRETS[:2]))
         self._judged = {"saved": saved, "overrun": overrun(self._network.deployment.plan.f, honest, liars)}
         for name in liars:
             self._find("proven", name, [row for row in honest if _proves(row, name)])

@@ -6,8 +6,10 @@ import { make } from "./dom.js";
 const COLOURS = ["curve-0", "curve-1", "curve-2"];
 const ROOM = 20; // pixels around the disc, for letters
 
-// Draw regions, a digit for each point in the disc, row by row from the top; none before the first.
-export function drawPicture(canvas, about, regions) {
+const PIXELS = 240; // of a picture, across: enough for smooth borders
+
+// Draw which arm has the largest estimate, point by point; `estimates` holds a grid for each arm, row by row from the top.
+export function drawPicture(canvas, about, estimates) {
   const size = canvas.clientWidth, scale = window.devicePixelRatio || 1;
   if (!size) return;
   canvas.width = canvas.height = Math.round(size * scale);
@@ -17,39 +19,41 @@ export function drawPicture(canvas, about, regions) {
   pen.beginPath();
   pen.arc(middle, middle, radius, 0, 2 * Math.PI);
   pen.fill();
-  if (regions) {
-    const cell = (2 * radius) / (about.grid - 1); // points are in the middle of their cells
+  if (estimates) {
     pen.save();
     pen.clip();
     pen.globalAlpha = 0.75;
-    pen.imageSmoothingEnabled = false;
-    pen.drawImage(cells(about.grid, regions), ROOM - cell / 2, ROOM - cell / 2, about.grid * cell, about.grid * cell);
+    pen.drawImage(regions(about.grid, estimates), ROOM, ROOM, 2 * radius, 2 * radius);
     pen.restore();
   }
   border(pen, about.arms, middle, radius);
 }
 
-// The regions as a picture with one pixel for each point; around the disc they go on outwards.
-function cells(grid, regions) {
-  const picture = make("canvas", { width: grid, height: grid }), pen = picture.getContext("2d"), tints = COLOURS.map(colour);
-  const numbers = new Map(), from = (step) => (2 * step) / (grid - 1) - 1;
-  for (let row = 0; row < grid; row++) {
-    for (let column = 0; column < grid; column++) {
-      if (from(column) ** 2 + from(row) ** 2 <= 1 + 1e-9) numbers.set(row * grid + column, regions[numbers.size]);
+// The regions as a picture: estimates are interpolated between the points of the grid, so borders are smooth.
+function regions(grid, estimates) {
+  const picture = make("canvas", { width: PIXELS, height: PIXELS }), pen = picture.getContext("2d");
+  const image = pen.createImageData(PIXELS, PIXELS), tints = COLOURS.map((name) => rgb(colour(name)));
+  for (let row = 0; row < PIXELS; row++) {
+    for (let column = 0; column < PIXELS; column++) {
+      const values = estimates.map((table) => between(table, grid, place(row, grid), place(column, grid)));
+      image.data.set([...tints[values.indexOf(Math.max(...values))], 255], 4 * (row * PIXELS + column));
     }
   }
-  for (let row = 0; row < grid; row++) {
-    for (let column = 0; column < grid; column++) {
-      let [y, x] = [row, column], share = 1;
-      while (!numbers.has(Math.round(y) * grid + Math.round(x))) {
-        share -= 0.02;
-        [y, x] = [row, column].map((step) => ((from(step) * share + 1) * (grid - 1)) / 2);
-      }
-      pen.fillStyle = tints[Number(numbers.get(Math.round(y) * grid + Math.round(x)))];
-      pen.fillRect(column, row, 1, 1);
-    }
-  }
+  pen.putImageData(image, 0, 0);
   return picture;
+}
+
+const rgb = (hex) => [1, 3, 5].map((start) => parseInt(hex.slice(start, start + 2), 16));
+
+// Where a pixel is, in steps of the grid.
+const place = (pixel, grid) => (pixel / (PIXELS - 1)) * (grid - 1);
+
+// The value of a table between its four nearest points.
+function between(table, grid, y, x) {
+  const top = Math.min(Math.floor(y), grid - 2), left = Math.min(Math.floor(x), grid - 2), down = y - top, right = x - left;
+  const at = (row, column) => table[row * grid + column];
+  const upper = at(top, left) * (1 - right) + at(top, left + 1) * right, lower = at(top + 1, left) * (1 - right) + at(top + 1, left + 1) * right;
+  return upper * (1 - down) + lower * down;
 }
 
 // The circle, the lines between the thirds, and the letter of each arm where it pays most.

@@ -4,17 +4,17 @@ import { make, makeSvg } from "./dom.js";
 import { drawNetwork, edgesText, toggled } from "./network.js";
 
 const LABELS = {
-  arms: "Means of the arms", agents: "Agents", byzantine: "Liars", f: "f", kappa: "kappa", graph: "Graph", time_varying: "Drawn anew in every round",
+  arms: "Means of the arms", agents: "Agents", byzantine: "Byzantine", f: "f", kappa: "kappa", graph: "Graph", time_varying: "Drawn anew in every round",
   attack: "Attack", filter: "Filter", policy: "Policy", horizon: "Horizon", runs: "Runs", memory: "Memory", subset: "Subset", epoch: "Epoch",
   delay: "Delay", tell: "Tell", audit: "Audit", rewards: "Rewards", spread: "Spread", drift: "Drift", tally: "Tally", algorithm: "Algorithm", seed: "Seed", record: "Record",
   context: "Dimensions of contexts", contexts: "Contexts", ridge: "Ridge", shares: "Shares", vetting: "Vetting",
 };
 const GROUPS = [
   ["Arms and agents", ["arms wide", "agents third", "byzantine third", "f third"]],
-  ["What they see before a choice", ["context wide", "contexts", "shares", "ridge", "vetting"]],
-  ["Who hears whom", ["graph wide", "time_varying wide", "drawing"]],
-  ["What liars tell", ["attack wide"]],
-  ["What agents make of it", ["filter", "policy", "kappa wide"]],
+  ["Contexts", ["context wide", "contexts", "shares", "ridge", "vetting"]],
+  ["Graph", ["graph wide", "time_varying wide", "drawing"]],
+  ["Attack", ["attack wide"]],
+  ["Filter and policy", ["filter", "policy", "kappa wide"]],
   ["How long", ["horizon", "runs"]],
 ];
 const MORE = ["algorithm", "rewards", "spread", "drift", "tally", "memory", "subset", "epoch", "delay", "tell", "audit", "seed", "record"];
@@ -54,7 +54,7 @@ export class Form {
     const parts = SWITCHES.includes(name) ? [control, label] : [label, control];
     const field = make("div", { class: `field ${width} ${SWITCHES.includes(name) ? "check" : ""}`, "data-setting": name }, ...parts);
     if (name === "context") { // before the box hears of it and reads the form
-      control.addEventListener("input", () => { if (control.value.trim()) this.switched(); }); // whoever corrects a number empties the field for a moment
+      control.addEventListener("input", () => { if (control.value.trim()) this.switched(); }); // correcting a number empties the field for a moment
       control.addEventListener("change", () => { if (this.switched()) this.edited(); });
     }
     let params = null;

@@ -95,7 +95,8 @@ export class Results {
 
   async drawRegret(played) {
     const traces = [], solos = new Set();
-    let top = 0;
+    const ends = (mean, std) => mean.at(-1) + (std.at(-1) ?? 0);
+    const top = 1.06 * (Math.max(...played.flatMap(({ result }) => [ends(result.mean, result.std), ends(result.soloMean, result.soloStd)])) || 1);
     for (const setup of played) {
       const { rounds, mean, std, soloMean, soloStd, bound, about } = setup.result;
       if (!solos.has(about.solo)) {
@@ -104,13 +105,11 @@ export class Results {
         const tint = colour("solo");
         traces.push(...band(rounds, soloMean, soloStd, tint, about.solo, this.log));
         traces.push({ x: rounds, y: soloMean, name, legendgroup: about.solo, mode: "lines", line: { color: tint, dash: "dot", width: 2 } });
-        top = Math.max(top, soloMean.at(-1) + (soloStd.at(-1) ?? 0));
       }
       const tint = colour(`curve-${setup.colour}`), name = plain(this.setups.name(setup));
       traces.push(...band(rounds, mean, std, tint, name, this.log));
       traces.push({ x: rounds, y: mean, name, legendgroup: name, mode: "lines", line: { color: tint, dash: DASHES[setup.colour], width: 2.4 } });
-      top = Math.max(top, mean.at(-1) + (std.at(-1) ?? 0));
-      if (bound.length) {
+      if (this.shows(bound, top)) {
         traces.push({ x: rounds.slice(0, bound.length), y: bound, name: `bound, ${name}`, mode: "lines", line: { color: tint, width: 1.2 }, opacity: 0.75 });
       }
     }
@@ -120,10 +119,15 @@ export class Results {
     await draw(box, traces, {
       hovermode: "x unified",
       xaxis: { title: { text: "round t" }, range: [0, horizon], hoverformat: "d" },
-      yaxis: this.log ? { type: "log", title: { text: "regret" }, hoverformat: ".1f", dtick: 1, tickformat: "~g" } : { range: [0, (top || 1) * 1.06], title: { text: "regret" }, hoverformat: ".1f" },
+      yaxis: this.log ? { type: "log", title: { text: "regret" }, hoverformat: ".1f", dtick: 1, tickformat: "~g" } : { range: [0, top], title: { text: "regret" }, hoverformat: ".1f" },
       legend: { orientation: "h", y: narrow ? -0.25 : -0.16, x: 0, font: { color: colour("ink"), size: narrow ? 11 : 12 } },
     });
     this.listen(box);
+  }
+
+  // Whether a bound is drawn: on a linear scale only where it ends inside the picture, or a sliver of it would be left.
+  shows(bound, top) {
+    return bound.length > 0 && (this.log || bound.at(-1) <= top);
   }
 
   // A click on a curve opens that round.
@@ -144,8 +148,8 @@ export class Results {
     const bands = about.runs > 1 ? "Mean over runs with a band of one standard deviation. " : "";
     const bounds = played.some((setup) => setup.result.bound.length);
     const missing = played.find((setup) => setup.result.about.no_bound);
-    const off = bounds && !this.log ? " It lies above this picture: switch to log to see it." : "";
-    caption.textContent = `${bands}Alone: the same agents with the same policy and luck, hearing nobody. Saved: of the regret alone, with its paired 95 % interval over runs.`
+    const off = bounds && !this.log ? " It is shown only on the log scale where it lies above this picture." : "";
+    caption.textContent = `${bands}Alone: the same agents with the same policy and random numbers, without reports. Saved: of the regret alone, with its paired 95 % interval over runs.`
       + (bounds ? ` Bound: the paper's upper bound at τ = T, from the g recorded in the first run.${off}` : "")
       + (missing ? ` No bound for ${this.setups.name(missing)}: ${missing.result.about.no_bound}.` : "");
   }
@@ -191,8 +195,8 @@ export class Results {
     }));
     const note = by("fates-note");
     note.textContent = traces.length
-      ? `${this.setups.name(setup)}: what normal agents' filters made of each agent's reports, on all arms, in ${last.looked} rounds of the first run, evenly spread.`
-      : `${this.setups.name(setup)}: nobody is heard, or the algorithm has no filter.`;
+      ? `${this.setups.name(setup)}: what honest agents' filters made of each agent's reports, on all arms, in ${last.looked} rounds of the first run, evenly spread.`
+      : `${this.setups.name(setup)}: no reports are used, or the algorithm has no filter.`;
     const box = by("plot-fates");
     box.style.height = `${Math.max(19, 5 + agents.length * 1.15)}rem`;
     await draw(box, traces, {

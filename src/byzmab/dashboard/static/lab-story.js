@@ -12,6 +12,8 @@ const AGENTS = 10;
 const SEAT = 300; // ms before a seat is asked for again
 const TINTS = { alone: "solo", believing: "curve-1", papers: "curve-2", chosen: "curve-0" };
 const DASHES = { alone: "dot", believing: "dash", papers: "dashdot", chosen: "solid" };
+// Why believing everyone is not best where everyone is honest: the filters differ in what they take reports to be worth.
+const HONEST = "Everybody is honest, and every report counts. But the paper's width takes the average of all reports to be worth at most 4/κ = 2.7 times the agent's own pulls, so the agent goes on exploring. Guarded and pooled add up the pulls of all.";
 const COUNTS = ["Nobody lies", "One of ten lies", "Two of ten lie", "Three of ten lie", "Four of ten lie"];
 
 // The network of the story, drawn before the server was asked anything.
@@ -183,9 +185,9 @@ export class Story {
 
   why({ part, saved, filter }) {
     const { liars } = this.levers;
-    if (part === "alone") return "Nobody is heard: liars cannot hurt, and friends cannot help.";
+    if (part === "alone") return "No reports are used: Byzantine agents cannot hurt, and honest ones cannot help.";
     if (part === "believing") {
-      const how = liars === 0 ? "Everybody is honest, and every report counts." : saved?.low > 0 ? "Every report counts, lies too, but these lies are mild: try extreme." : "Every report counts, lies too: they drag the average.";
+      const how = liars === 0 ? HONEST : saved?.low > 0 ? "Every report counts, lies too, but these lies are mild: try extreme." : "Every report counts, lies too: they drag the average.";
       return `${how} ${savedSentence(saved)}`;
     }
     const trims = liars === 0 ? "With f = 0 nothing is trimmed." : `The ${liars} largest and ${liars} smallest reports go, whoever sent them; what is left cannot lie outside what honest agents saw.`;
@@ -194,8 +196,8 @@ export class Story {
 
   enoughFor(liars) {
     const wanted = 3 * liars + 1;
-    if (liars === 0) return "Nobody lies, and the filters reckon with that: f = 0.";
-    return `The filters reckon with f = ${liars}, for which ${wanted} neighbours are ${wanted < AGENTS ? `enough; there are ${AGENTS - 1}` : `wanted, and there are only ${AGENTS - 1}`}.`;
+    if (liars === 0) return "Nobody lies, and the filters assume that: f = 0.";
+    return `The filters assume f = ${liars}, for which ${wanted} neighbours are ${wanted < AGENTS ? `enough; there are ${AGENTS - 1}` : `wanted, and there are only ${AGENTS - 1}`}.`;
   }
 
   // What changed since the story was told before, and why.

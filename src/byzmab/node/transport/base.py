@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 MOST_BYTES = 65_536  # of a frame; larger ones are not taken in
+OVERHEAD = 512  # bytes of an evidence message besides the reports that it shows
 WAITING = 32  # frames of one neighbour that wait to be taken in; of more, the newest win
 
 Deliver = Callable[[str, bytes], None]
@@ -44,7 +45,7 @@ class Transport(Protocol):
         """
 
     def link(self, link: Link) -> None:
-        """Add a neighbour, or change it; at any time."""
+        """Add a neighbour, or change it; at any time. BadInput, and nothing changed, where that cannot be."""
 
     def unlink(self, name: str) -> None:
         """Remove a neighbour; nothing if there is none of that name."""
