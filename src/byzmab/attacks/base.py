@@ -46,7 +46,7 @@ class World(NamedTuple):
     differences: Floats  # agents: τ², how far each is from its neighbours
     neighbour_differences: Floats  # agents × agents: τ² of each neighbour; no columns where they are not compared
     careful: bool  # whether liars tell only what can follow what they told before,
-    past_pulls: Floats  # which is, in rows sender × agents + receiver: n, by arm; empty where nobody looks at it
+    past_pulls: Floats  # which is, in rows receiver × byzantine + sender: n, by arm; empty where nobody looks at it
     past_totals: Floats  # and n x̄
 
 
