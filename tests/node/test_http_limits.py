@@ -195,7 +195,7 @@ def read_state(stream):
 
 
 def test_streams_are_small_however_much_a_neighbour_was_caught_at(tmp_path):
-    """Impossible histories by the hundred: their frames are at /v1/peers, not in the stream."""
+    """Impossible histories by the hundred: their frames are at /v1/neighbours, not in the stream."""
     port = free_port()
     node = Process(1, tmp_path, [neighbour_of(2)], [f"tcp/127.0.0.1:{port}"], report_every=0.1).start()
     liar = ZenohTransport(NETWORK, key_of(2).public)
@@ -208,13 +208,13 @@ def test_streams_are_small_however_much_a_neighbour_was_caught_at(tmp_path):
         def lie():
             epoch = next(epochs)
             liar.send("agent-1", frame(2, 1, [1_000_000 - epoch] * 4, [0.5] * 4, epoch=epoch))
-            return len(client.peers()[0].evidence) >= 8
+            return len(client.neighbours()[0].evidence) >= 8
 
         until(lie, every=0.01)
         caught = b""
         while not caught or len(json.loads(caught)["peers"][0]["findings"]) < 8:
             caught = read_state(stream)
-        evidence = [piece.frames for piece in client.peers()[0].evidence]
+        evidence = [piece.frames for piece in client.neighbours()[0].evidence]
     assert len(evidence) == 8 and all(frame.encode() not in caught for frames in evidence for frame in frames)
     assert len(caught) < small + 3_000
     liar.close()

@@ -182,8 +182,14 @@ class Peer(PeerSummary, frozen=True):
     evidence: list[Evidence]
 
 
-class PeersAnswer(msgspec.Struct, frozen=True):
+class NeighboursAnswer(msgspec.Struct, frozen=True):
     """All neighbours."""
+
+    neighbours: list[Peer]
+
+
+class PeersAnswer(msgspec.Struct, frozen=True):
+    """All neighbours, under the name that `GET /v1/peers` has for them, which is deprecated."""
 
     peers: list[Peer]
 
