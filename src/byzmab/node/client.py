@@ -9,6 +9,7 @@
 import asyncio
 import os
 import random
+import re
 import ssl
 import time
 import warnings
@@ -97,9 +98,10 @@ def _pauses(retries: int) -> Iterator[float | None]:
     yield None
 
 
-def _unreachable(error: httpx.RequestError) -> NodeError:
-    """The same as a NodeError; some of httpx's errors say nothing but their kind."""
-    return NodeError(0, f"the node cannot be reached: {str(error) or type(error).__name__}")
+def _unreachable(url: httpx.URL, error: httpx.RequestError) -> NodeError:
+    """Return one sentence on why a node cannot be reached; some of httpx's errors say nothing but their kind."""
+    reason = re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
+    return NodeError(0, f"the node at {url} cannot be reached: {reason}")
 
 
 class Client:
@@ -192,7 +194,7 @@ class Client:
         try:
             return self._http.request(**_request(call))
         except httpx.RequestError as error:
-            raise _unreachable(error) from error
+            raise _unreachable(self._http.base_url, error) from None
 
 
 class AsyncClient:
@@ -281,4 +283,4 @@ class AsyncClient:
         try:
             return await self._http.request(**_request(call))
         except httpx.RequestError as error:
-            raise _unreachable(error) from error
+            raise _unreachable(self._http.base_url, error) from None
