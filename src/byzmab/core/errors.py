@@ -39,7 +39,9 @@ def suggesting(target: Target) -> Target:
     def checked(*arguments: Any, **keywords: Any) -> Any:
         for name in keywords:
             if name not in known:
-                raise TypeError(f"{target.__name__}() has no parameter {name!r}; {nearest(name, set(known) - {'self'})}")
+                raise TypeError(
+                    f"{target.__name__}() has no parameter {name!r}; {nearest(name, set(known) - {'self'})}"
+                )
         return called(*arguments, **keywords)
 
     if isinstance(target, type):

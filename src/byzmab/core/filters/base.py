@@ -105,7 +105,13 @@ class Filter(Plugin):
             yield "believe_digest", cls.believe_digest, BELIEVE_DIGEST
 
     def played(self, name: str) -> Any:
-        """The function of a name, as loops are compiled with it: one that does no more than the parameters ask for."""
+        """The function of a name, as loops are compiled with it: one that does no more than the parameters ask for.
+
+        Parameters
+        ----------
+        name
+            The name of the function.
+        """
         return getattr(type(self), name)
 
     def believed(
@@ -119,7 +125,27 @@ class Filter(Plugin):
         time: int,
         silent: int = 0,
     ) -> tuple[tuple[float, float, float], list[Fate]]:
-        """Return the belief of an arm, and the fates of all reports, the silent and the inconsistent included."""
+        """Return the belief of an arm, and the fates of all reports, the silent and the inconsistent included.
+
+        Parameters
+        ----------
+        own_pulls
+            The agent's own number of pulls.
+        own_mean
+            The agent's own sample mean.
+        pulls
+            Pulls in each report.
+        means
+            Sample means in each report.
+        f
+            Upper bound on Byzantine neighbours.
+        kappa
+            Consistency level.
+        time
+            The round, t.
+        silent
+            Expected neighbours that reported nothing.
+        """
         loud = pulls > 0.0
         used = loud & (kappa * pulls >= own_pulls) if self.consistency else loud
         kept, fates = np.flatnonzero(used), blank_fates(int(used.sum()))
@@ -131,5 +157,11 @@ class Filter(Plugin):
         return belief, left_out
 
     def fates(self, *heard: Any) -> list[Fate]:
-        """Return what became of each report on an arm; `heard` is what `believed` is given."""
+        """Return what became of each report on an arm; `heard` is what `believed` is given.
+
+        Parameters
+        ----------
+        *heard
+            The arguments of `believed`.
+        """
         return self.believed(*heard)[1]
