@@ -9,7 +9,7 @@ import numpy as np
 
 from byzmab.core.errors import BadInput
 from byzmab.core.html import table
-from byzmab.core.report import Report
+from byzmab.core.report import Floats, Report
 
 Name = str | int
 Arm = Name
@@ -19,17 +19,29 @@ MOST_PAST = 10**12  # pulls of an arm in a table of past counts
 class Tally:
     """What an agent knows of one arm from its own pulls: `Agent.tally(arm)` returns it.
 
+    Parameters
+    ----------
+    pulls
+        Rewarded pulls.
+    total
+        The sum of their rewards.
+    pending
+        Pulls whose reward is still to come.
+
+    Examples
+    --------
     >>> tally = Tally(pulls=4, total=3.0)
     >>> tally, tally.mean
     (Tally(pulls=4, total=3, pending=0), 0.75)
     """
 
-    __slots__ = ("pending", "pulls", "total")
+    __slots__ = ("pending", "pulls", "row", "total")
 
     def __init__(self, pulls: int = 0, total: float = 0.0, pending: int = 0) -> None:
         self.pulls = pulls  # rewarded
         self.total = total
         self.pending = pending  # chosen, but not rewarded yet
+        self.row: Floats | None = None  # statistics at contexts, where there are any: see core/contexts/statistics.py
 
     def __repr__(self) -> str:
         return f"Tally(pulls={self.pulls}, total={self.total:g}, pending={self.pending})"

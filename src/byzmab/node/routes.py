@@ -66,8 +66,8 @@ MEANING = {
 }
 STRICT = {kind.__name__ for kind in (SelectRequest, SelectsRequest, RewardRequest, RewardsRequest, Reward, ArmsRequest)}
 STRICT |= {kind.__name__ for kind in (ResetRequest, PardonRequest, HandoverRequest)}
-ALWAYS = (401, 403, 421, 429)
-POSTED = (*ALWAYS, 400, 408, 413, 415, 503)
+ALWAYS = (400, 401, 403, 421, 429)
+POSTED = (*ALWAYS, 408, 413, 415, 503)
 
 
 class StrictSchema(JsonRenderPlugin):
@@ -160,7 +160,7 @@ def _arm_routes(node: NodeRuntime) -> list[Any]:
         await node.durable()
         return views.arms(host)
 
-    @get("/v1/best", responses=_responses(*ALWAYS, 400))
+    @get("/v1/best", responses=_responses(*ALWAYS))
     async def best(confidence: Confidence = 0.95) -> BestAnswer:
         """The arm that looks best now, how sure that is, and whether it is as sure as asked."""
         if host.config.context is None:
@@ -189,7 +189,7 @@ def _network_routes(node: NodeRuntime) -> list[Any]:
         """The node at this moment."""
         return views.state(host)
 
-    @post("/v1/reload", status_code=200, responses=_responses(*ALWAYS, 400, 503))
+    @post("/v1/reload", status_code=200, responses=_responses(*ALWAYS, 503))
     async def reload() -> ReloadAnswer:
         """Read neighbours, `equivocators` and `traffic` from the node's file again, as SIGHUP does."""
         ignored = node.reload()
@@ -220,12 +220,12 @@ def _health_routes(node: NodeRuntime) -> list[Any]:
     """Return the routes for supervisors."""
     host = node.host
 
-    @get("/healthz", responses=_responses(421, 429))
+    @get("/healthz", responses=_responses(400, 421, 429))
     async def healthz() -> Health:
         """Whether the process answers."""
         return Health("ok")
 
-    @get("/readyz", responses=_responses(421, 429, 503))
+    @get("/readyz", responses=_responses(400, 421, 429, 503))
     async def readyz() -> Health:
         """Whether decisions can be made and stored; a write is tried, at most once a second."""
         await node.check_ready()

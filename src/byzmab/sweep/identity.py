@@ -31,10 +31,7 @@ PLAYING = (
     "baselines",
     "contexts",
     *(f"simulation/{name}.py" for name in ("experiment", "parts", "given_means", "true_means", "sizes", "density")),
-    *(
-        f"simulation/{name}.py"
-        for name in ("listening", "single_run", "loops", "context_run", "context_settings", "context_world")
-    ),
+    *(f"simulation/{name}.py" for name in ("listening", "single_run", "loops", "context_settings", "context_world")),
 )
 ONLY_HERE = "only here"  # a key of identities that hold in this process alone
 PACKAGES = ("byzmab", "numpy", "numba", "llvmlite")

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from byzmab.core.errors import BadInput, nearest
 from byzmab.core.html import table
 from byzmab.core.toml import TomlFile, read_toml
 from byzmab.simulation.absent import recall
-from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.experiment import Experiment, check_experiment
 from byzmab.simulation.files import RUN_KEYS, SWEEP_TABLES, check_run_options, settings_of
 from byzmab.simulation.settings import ABOUT
 
@@ -21,11 +21,30 @@ SHOWN = 20  # in a notebook
 
 @dataclass(frozen=True)
 class Sweep:
-    """Experiments to be run together."""
+    """Experiments to be run together.
+
+    Parameters
+    ----------
+    points
+        The experiments.
+    varied
+        The settings by which they differ.
+    options
+        How a sweep file wants to be run: `workers`, `json`, `out`.
+    """
 
     points: tuple[Experiment, ...]
     varied: tuple[str, ...]  # the settings by which they differ, as the file names them
     options: Mapping[str, Any]  # how the file wants to be run: workers, json, out
+
+    def __iter__(self) -> Iterator[Experiment]:
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getitem__(self, index: int) -> Experiment:
+        return self.points[index]
 
     def __repr__(self) -> str:
         return f"<Sweep of {len(self.points)} points over {', '.join(self.varied) or 'nothing'}>"
@@ -38,9 +57,26 @@ class Sweep:
 
     @classmethod
     def read(cls, path: str | Path, changes: Mapping[str, Any] | None = None, must_play: bool = True) -> "Sweep":
-        """Read a sweep file; `changes` win over all that it says.
+        """Read a sweep file.
 
-        Unless the points must play, plug-ins whose source is not here are only named.
+        Parameters
+        ----------
+        path
+            The sweep file, in TOML.
+        changes
+            Settings that win over those of the file.
+        must_play
+            Whether the source of every plug-in must be here.
+
+        Returns
+        -------
+        Sweep
+            The points of the file.
+
+        Raises
+        ------
+        BadInput
+            If the file cannot be read, or a setting is not allowed.
         """
         path, changes = Path(path), dict(changes or {})
         file = read_toml(path, "sweep file")
@@ -67,6 +103,55 @@ class Sweep:
         make = _maker(must_play, path)
         experiments = tuple(_experiment(make, {**base, **point, **changes}, point, file) for point in _unique(chosen))
         return cls(experiments, varied, options)
+
+
+def grid(base: Experiment, **lists: Iterable[Any]) -> Sweep:
+    """Build a grid of experiments around a base.
+
+    A grid is a sweep: `run_sweep(grid, store)` plays it, `open_sweep(store, grid)` opens its results, and
+    `compare(grid[0], grid[1])` compares two of its points.
+
+    Parameters
+    ----------
+    base
+        The experiment whose settings hold for all points.
+    **lists
+        For each setting that varies a list of its values.
+
+    Returns
+    -------
+    Sweep
+        Every combination, in the order in which the lists are given, the last one fastest.
+
+    Raises
+    ------
+    BadInput
+        If a setting has no list of values, or a combination is not allowed.
+
+    Examples
+    --------
+    >>> import byzmab
+    >>> base = byzmab.Experiment(runs=2, horizon=50)
+    >>> grid = byzmab.grid(base, filter=["trimmed", "guarded"], byzantine=[0, 1, 2])
+    >>> len(grid), grid[5].filter, grid[5].byzantine
+    (6, 'guarded', 2)
+    """
+    check_experiment(base)
+    values: dict[str, list[Any]] = {}
+    for name, given in lists.items():
+        if name not in ABOUT:
+            raise TypeError(f"grid() has no parameter {name!r}; {nearest(name, ABOUT)}")
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise BadInput(f"{name} {given!r} is not allowed in a grid; allowed: a list of values, as [{given!r}]")
+        values[name] = list(given)
+        if not values[name]:
+            raise BadInput(f"{name} [] is not allowed in a grid; allowed: a list of at least one value")
+    count = math.prod(map(len, values.values()))
+    if count > MOST_POINTS:
+        raise BadInput(f"the grid has {count} points; allowed: at most {MOST_POINTS}")
+    combinations = itertools.product(*values.values())
+    points = tuple(base.but(**dict(zip(values, combination, strict=True))) for combination in combinations)
+    return Sweep(points, tuple(values), {})
 
 
 def _maker(must_play: bool, path: Path) -> Callable[[dict[str, Any]], Experiment]:
