@@ -94,8 +94,11 @@ class World(NamedTuple):
     told: Report  # rows × arms
     filter_params: Floats  # of the filter and the policy that the receivers use
     policy_params: Floats
+    spread: float  # how far its agents may differ, says the filter: see core/differences.py
+    differences: Floats  # agents: τ², how far each is from its neighbours
+    neighbour_differences: Floats  # agents × agents: τ² of each neighbour; no columns where they are not compared
     careful: bool  # whether liars tell only what can follow what they told before,
-    past_pulls: Floats  # which is, in rows sender × agents + receiver: n, by arm; empty where nobody looks at it
+    past_pulls: Floats  # which is, in rows receiver × byzantine + sender: n, by arm; empty where nobody looks at it
     past_totals: Floats  # and n x̄
 
 
@@ -109,7 +112,7 @@ def _contracts() -> dict[str, Contract]:
         np.zeros(1, np.uint64),
     )
     told, lists = Report(table, table), (integers, integers, integers, integers, integers)
-    receivers = floats, floats, False, table, table
+    receivers: Any = floats, floats, 0.0, floats, table, False, table, table
     world = World(
         *(0, table, table, integers, floats, 0, table, integers, 0, 0, integers, floats, True),
         *lists,
