@@ -8,11 +8,11 @@ import pytest
 from command import byzmab
 
 from byzmab import BadInput
-from byzmab.core.toml import parse_toml
 from byzmab.paper import claims
 from byzmab.paper.claims import FAILS, HOLDS, INCONCLUSIVE
 from byzmab.paper.figures import IDS, SOLO, make_figure, read_figure
 from byzmab.paper.reproduction import FigureData, reproduce
+from byzmab.toml import parse_toml
 
 SMALL = {"runs": 3, "horizon": 200}
 

@@ -12,7 +12,7 @@ import typer
 
 from byzmab.cli.options import Json
 from byzmab.core import recommended
-from byzmab.core.extras import needs_extra
+from byzmab.extras import needs_extra
 from byzmab.simulation.settings import ABOUT
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from byzmab.core.extras import needs_extra
+from byzmab.extras import needs_extra
 
 RUN = "run"
 NodeFile = Annotated[Path, typer.Argument(help="the node's settings", metavar="NODE.toml")]

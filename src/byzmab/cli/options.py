@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from byzmab.core.extras import missing
+from byzmab.extras import missing
 from byzmab.simulation.settings import ABOUT, SWITCHES, WHOLE, from_text
 
 STUDY = ("h5netcdf", "matplotlib", "plotly", "scipy", "xarray")  # what the extra of that name installs

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from byzmab.core.errors import BadInput
-from byzmab.core.html import table
+from byzmab.html import table
 from byzmab.simulation.experiment import Experiment, check_experiment
 from byzmab.simulation.result import Result
 from byzmab.simulation.run import simulate

@@ -9,9 +9,9 @@ import numpy as np
 
 from byzmab.core.errors import BadInput
 from byzmab.core.filters.solo import Solo
-from byzmab.core.html import folded, table
 from byzmab.core.liars import f_as_given
 from byzmab.core.tell import EVERY
+from byzmab.html import folded, table
 from byzmab.simulation.context_settings import ContextParts
 from byzmab.simulation.given_means import read_means
 from byzmab.simulation.parts import (

@@ -3,8 +3,8 @@
 import sys
 from typing import TYPE_CHECKING
 
-from byzmab.core.extras import needs_extra
 from byzmab.core.report import Floats, Integers
+from byzmab.extras import needs_extra
 from byzmab.simulation.statistics import band
 
 if TYPE_CHECKING:

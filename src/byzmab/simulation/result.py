@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from byzmab.core.errors import BadInput
-from byzmab.core.extras import needs_extra
-from byzmab.core.html import curve, table
 from byzmab.core.report import Floats, Integers
+from byzmab.extras import needs_extra
 from byzmab.graphs import Given
+from byzmab.html import curve, table
 from byzmab.simulation.absent import recall, without_folders
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.outputs import in_place

@@ -24,6 +24,7 @@ from byzmab.worlds import Replay
 # the code that decides what comes out; all else only reads, writes, draws and shows
 PLAYING = (
     "core",
+    "ordering",
     "attacks",
     "graphs",
     "worlds",
