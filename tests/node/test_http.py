@@ -9,10 +9,12 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from command import byzmab
@@ -20,6 +22,7 @@ from live import ARMS, LIMIT, Process, key_of, neighbour_of
 from waiting import LONG, until
 
 from byzmab import AsyncClient, BadInput, Client, NodeError
+from byzmab.node import streams
 from byzmab.node.config import write_config
 from byzmab.node.faults import TRY_AGAIN
 
@@ -133,13 +136,29 @@ def test_metrics_are_for_prometheus(node, client):
 def test_a_stream_tells_the_state_after_every_report(node):
     with urllib.request.urlopen(f"{node.url}/v1/stream", timeout=LONG) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
-        seen = []
+        assert stream.readline() == b"event: history\n"
+        history, seen = json.loads(stream.readline()[6:]), []
         while len(seen) < 3:
             line = stream.readline().decode()
             if line.startswith("data: "):
                 seen.append(json.loads(line[6:]))
+    assert history and history[0]["state"]["seq"] <= seen[0]["state"]["seq"]
+    assert 0 < history[-1]["time"] <= 1000 * time.time()
     assert [item["state"]["seq"] for item in seen] == sorted({item["state"]["seq"] for item in seen})
     assert seen[0]["peers"][0]["name"] == "agent-2"
+
+
+def test_a_history_keeps_the_whole_time_in_view_within_its_limits(monkeypatch):
+    clock = SimpleNamespace(now=0)
+    monkeypatch.setattr(streams, "time", SimpleNamespace(monotonic=lambda: clock.now, time=lambda: clock.now))
+    monkeypatch.setattr(streams, "MOST_POINTS", 20)
+    history = streams.History()
+    for clock.now in range(0, 5000, 5):
+        if history.is_due():
+            history.add(SimpleNamespace(state={}, peers=[]))
+    event = b"".join(history.event()).decode()
+    times = [point["time"] / 1000 for point in json.loads(event.removeprefix("event: history\ndata: "))]
+    assert 10 <= len(times) <= 20 and times[0] == 0 and times[-1] > 4000, "from the start until now"
 
 
 def test_health_and_readiness_are_shown(node):

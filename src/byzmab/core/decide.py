@@ -60,6 +60,7 @@ def decide(
         Own(own[PULLS], own[MEANS]),
         Inbox(told[0], told[1], rows, np.uint64(0), np.uint64(rows.size)),
         ALL_ARMS,
+        (0, own.shape[1]),
         Reading(consistency, f, kappa, int(clock), 0),  # nobody is expected: an absent neighbour proves nothing
         filter_params,
         (work[0], work[1]),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from byzmab.core.believe import ALL_ARMS, Inbox, Own, Reading, believe_agent
+from byzmab.core.believe import Inbox, Own, Reading, believe_agent
 from byzmab.core.compiler import compiled, specialize
 from byzmab.core.filters.base import EVERY_ROUND, Filter
 from byzmab.core.mistakes import check_functions
@@ -14,23 +14,24 @@ from byzmab.core.report import Belief
 from byzmab.engine.audit import believes_anyone, expelled_by, f_of_agent
 from byzmab.engine.dense import believe_all_dense
 from byzmab.engine.digest import believe_all_digested
+from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of
 from byzmab.engine.state import BAD_BELIEF, State, StateType
 from byzmab.engine.typed import unsigned
 from byzmab.ordering.shared_order import merge_droppable
 
 
 @compiled
-def dirty_arms(state: State, agent: int, first: np.uint64, end: np.uint64) -> np.uint64:
-    """A word with the bits of those arms on which something changed that an agent knows or hears."""
-    arms = state.arms
-    every_arm = ALL_ARMS if arms > 63 else (np.uint64(1) << np.uint64(arms)) - np.uint64(1)
+def dirty_arms(state: State, agent: int, first: np.uint64, end: np.uint64, word: int) -> np.uint64:
+    """Return a word with the bits of those of its arms on which something changed that an agent knows or receives."""
+    arms = state.arms - WORD * word
+    every_arm = ALL_BITS if arms >= WORD else bit_of(arms) - np.uint64(1)
     if state.stable_inbox == 0 or state.depends_on == EVERY_ROUND:
         return every_arm
     dirty_rows = state.dirty
     inbox_rows = unsigned(state.inbox_rows)
-    dirty = dirty_rows[agent] & every_arm
+    dirty = dirty_rows[agent, word] & every_arm
     for entry in range(first, end):
-        dirty |= dirty_rows[inbox_rows[entry]] & every_arm
+        dirty |= dirty_rows[inbox_rows[entry], word] & every_arm
         if dirty == every_arm:
             break
     return np.uint64(dirty)
@@ -58,7 +59,6 @@ def believe_all(state: State) -> None:
         expelled = expelled_by(state, agent)
         first, end = starts[agent], starts[agent + 1] if believes_anyone(state, agent, expelled) else starts[agent]
         heard: Any = np.int64(end - first)
-        dirty = dirty_arms(state, agent, first, starts[agent + 1])  # an expulsion may end all trust
         reading = Reading(
             state.consistency == 1,
             f_of_agent(state, agent, expelled),
@@ -66,17 +66,22 @@ def believe_all(state: State) -> None:
             state.clock,
             state.expects * (heard - expelled),
         )
-        sound = believe_agent(
-            Own(own_pulls[agent], own_means[agent]),
-            Inbox(told_pulls, told_means, inbox_rows, first, end),
-            dirty,
-            reading,
-            params,
-            work,
-            Belief(estimates[agent], weights[agent], doubts[agent], own_means[agent], own_pulls[agent]),
-        )
-        if not sound:
-            state.fault = BAD_BELIEF
+        for word in range(state.dirty_words):
+            dirty = dirty_arms(state, agent, first, starts[agent + 1], word)  # an expulsion may end all trust
+            if dirty == NO_BITS:
+                continue
+            sound = believe_agent(
+                Own(own_pulls[agent], own_means[agent]),
+                Inbox(told_pulls, told_means, inbox_rows, first, end),
+                dirty,
+                (WORD * word, min(state.arms, WORD * (word + 1))),
+                reading,
+                params,
+                work,
+                Belief(estimates[agent], weights[agent], doubts[agent], own_means[agent], own_pulls[agent]),
+            )
+            if not sound:
+                state.fault = BAD_BELIEF
 
 
 def believing(filter: Filter, dense: bool, digested: bool) -> Any:

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from byzmab.core.believe import ALL_ARMS, is_sound
+from byzmab.core.believe import is_sound
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.filters.base import EVERY_ROUND
 from byzmab.core.filters.trimmed import believe_dense  # `specialize` puts the filter's own in its place
 from byzmab.core.report import LEAST_PULLS, Floats, Heard, Integers, Words
 from byzmab.core.sorting import sort_reports
 from byzmab.engine.audit import expelled_by
+from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of, is_marked
 from byzmab.engine.state import BAD_BELIEF, State
 from byzmab.engine.tell import NOT_KEPT
 from byzmab.engine.tell import tell_tallies as tell  # `specialize` puts that of reports that are kept in its place
@@ -102,12 +103,6 @@ def list_missing(state: State, receiver: int, heard: Integers, count: int) -> in
 
 
 @compiled
-def is_told(dirty: np.uint64, arm: int) -> bool:
-    """Whether the bit of an arm is set."""
-    return bool((dirty >> np.uint64(arm & 63)) & np.uint64(1))
-
-
-@compiled
 def sort_by_pulls(agents: Integers, pulls: Floats, arm: int) -> None:
     """Put agents in the order of decreasing pulls of an arm."""
     names, counts = np.empty(agents.size), np.empty(agents.size)
@@ -136,7 +131,7 @@ def order_reports(state: State) -> None:
     for arm in range(arms):
         risen, still = 0, 0
         for agent in order[arm]:
-            if is_told(dirty[agents + agent], arm) if kept else last[agent] == arm:
+            if is_marked(dirty[agents + agent], arm) if kept else last[agent] == arm:
                 moved[risen] = agent
                 risen += 1
             else:
@@ -161,12 +156,12 @@ def tell_and_order(state: State) -> None:
 
 
 @compiled
-def union(dirty: Words) -> np.uint64:
-    """A word with the bits of all arms on which some report changed."""
-    bits = np.uint64(0)
-    for word in dirty:
-        bits |= word
-    return bits
+def union(dirty: Words, word: int) -> np.uint64:
+    """Return a word with the bits of those of its arms on which some report changed."""
+    bits = NO_BITS
+    for row in range(dirty.shape[0]):
+        bits |= dirty[row, word]
+    return np.uint64(bits)
 
 
 @compiled
@@ -223,9 +218,11 @@ def believe_all_dense(state: State) -> None:
     consistency = state.consistency == 1
     follow = state.stable_inbox == 1 and state.depends_on != EVERY_ROUND
     rule = Rule(min(state.f + state.most_missing, agents), *drops(params, state.time))
-    dirty = union(state.dirty) if follow else ALL_ARMS
+    dirty = ALL_BITS
     for arm in range(arms):
-        if not (dirty >> np.uint64(arm & 63)) & np.uint64(1):
+        if follow and arm % WORD == 0:
+            dirty = union(state.dirty, arm // WORD)
+        if not dirty & bit_of(arm):
             continue
         load_arm(shared, own_pulls, own_means, arm)
         queue_receivers(shared, kappas, consistency)

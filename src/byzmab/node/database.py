@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS pardons (
 CREATE TABLE IF NOT EXISTS handovers (key TEXT PRIMARY KEY, frame BLOB NOT NULL) WITHOUT ROWID;
 """  # tables that a file of version 1 may lack
 ADDED_COLUMNS = {"events": ("forced TEXT", "context BLOB"), "arms": ("statistics BLOB",)}  # and may lack
-ANEW = "bring back an export with byzmab node import, or begin anew on purpose with byzmab node init"
+ANEW = "bring back a backup with byzmab node import, or begin anew on purpose with byzmab node init"
 MOST_ROWS = 64  # of one statement; a power of two
 EVENT = "event_id, arm, round, chosen, state, value, settled, forced, context"
 ARM = "arm, place, in_use, pulls, total, pending, statistics"
@@ -55,7 +55,7 @@ def readable(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        advice = "" if may_pass(error) else ". Move it away and bring back an export with byzmab node import"
+        advice = "" if may_pass(error) else ". Move it away and bring back a backup with byzmab node import"
         raise refusal(f"data file {str(path)!r} cannot be used: {error}; nothing was changed{advice}", error) from None
 
 

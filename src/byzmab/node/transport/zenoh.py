@@ -7,7 +7,6 @@ disturbing another. Peers do not forward, so a frame travels along its own link 
 
 import json
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ import zenoh
 
 from byzmab.core.errors import BadInput
 from byzmab.node.faults import refusal
+from byzmab.node.tls import watch_certificates
 from byzmab.node.transport.access import DECLARED, IN, OUT, PUT, Passage, access_control, tls_settings
 from byzmab.node.transport.base import MOST_BYTES, WAITING, Certificates, Deliver, Link
 from byzmab.node.transport.session import LinkStates, Session, Subscription, attempt
@@ -61,9 +61,8 @@ class ZenohTransport:
         self._network, self._key, self._listen, self._certificates = network, key, listen, certificates
         for endpoint in listen:
             self._check(endpoint)
-        for file in certificates or ():
-            if not os.access(file, os.R_OK):
-                raise BadInput(f"certificate file {str(file)!r} cannot be read")
+        self._renewed = None if certificates is None else watch_certificates(certificates)
+        self._used = None if self._renewed is None else self._renewed.value  # by the sessions that are open
         self._links: dict[str, Link] = {}
         self._inbound: Session | None = None  # for neighbours who connect to us; None where we do not listen
         self._outbound: dict[str, Session] = {}  # for those to whom we connect, by neighbour
@@ -234,6 +233,9 @@ class ZenohTransport:
         0.2 s. And it connects again by itself, but not where a session was closed in the very moment of connecting.
         """
         with self._lock:
+            if self._renewed is not None and self._used is not self._renewed.value:
+                self._used = self._renewed.value
+                self._open_anew()
             inbound = self._inbound
             if inbound is not None and not all(self._is_admitted(link, inbound) for link in self._links.values()):
                 self._open_inbound(retry=True)
@@ -249,6 +251,13 @@ class ZenohTransport:
                     self._states.note(name, outbound.sees_neighbour)
                 elif self._inbound is not None:
                     self._states.note(name, self._inbound.is_heard_by(name))
+
+    def _open_anew(self) -> None:
+        """Open all sessions again, which read the certificates; neighbours are connected again within a second."""
+        for name in tuple(self._outbound):
+            self._outbound.pop(name).close()
+            self._connect(self._links[name])
+        self._open_inbound(retry=True)
 
     def _receive_from(self, name: str, subscription: Subscription) -> None:
         for _ in range(TURNS):
