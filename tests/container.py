@@ -49,7 +49,9 @@ def main():
                 copy(arguments, context)
             elif name == "RUN":
                 command = arguments.replace(INSTALLED, str(installed))
-                subprocess.run(["sh", "-ec", command], cwd=context, env=environment, check=True, stdout=subprocess.DEVNULL)
+                subprocess.run(
+                    ["sh", "-ec", command], cwd=context, env=environment, check=True, stdout=subprocess.DEVNULL
+                )
         subprocess.run([installed / "bin" / "byzmab", "node", "--help"], cwd=directory, env=environment, check=True)
 
 

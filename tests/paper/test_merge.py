@@ -14,7 +14,7 @@ from waiting import LONG
 from byzmab import BadInput
 from byzmab.paper.figures import IDS, read_figure, read_figures
 from byzmab.paper.reproduction import reproduce
-from byzmab.simulation.outputs import RECORD
+from byzmab.results.outputs import RECORD
 
 HORIZON = ["--horizon", "150"]
 KILLED = """

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from byzmab.simulation.assumptions import TooManyLiars
+from byzmab.simulation.experiment import Experiment
 from command import byzmab
 from pages import addresses_of
 from waiting import LONG, until
@@ -16,8 +18,6 @@ from byzmab import BadInput, Client
 from byzmab.core.liars import TooFewNeighbours
 from byzmab.graphs import resolve_graph
 from byzmab.node.config import read_config
-from byzmab.simulation.assumptions import TooManyLiars
-from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
 from byzmab.testbed.network import Network
 from byzmab.testbed.provision import Options, claim_ports, draw_graph, provision

@@ -63,7 +63,7 @@ def export_node(
         from byzmab.node.config import read_config
         from byzmab.node.records import to_json
         from byzmab.node.store import export_state
-        from byzmab.simulation.outputs import new_file, write_bytes
+        from byzmab.results.outputs import new_file, write_bytes
 
         target = None if out is None else new_file(out, overwrite)
         text = to_json(export_state(read_config(file).data))
@@ -83,7 +83,7 @@ def back_up_node(
     with needs_extra("node"):
         from byzmab.node.backup import back_up
         from byzmab.node.config import read_config
-        from byzmab.simulation.outputs import new_file
+        from byzmab.results.outputs import new_file
 
         back_up(read_config(file).data, new_file(to, overwrite))
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from byzmab.cli.layout import Table, new_console, numbers, print_table, words
-from byzmab.simulation.statistics import saving_in_words
+from byzmab.results.statistics import saving_in_words
 
 if TYPE_CHECKING:
     from byzmab.comparison.play import Leaderboard
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from byzmab.paper.bounds import Bounds
     from byzmab.paper.claims import Claim
     from byzmab.paper.reproduction import AnyFigure
+    from byzmab.results.result import Result
     from byzmab.search.judge import Judgement
     from byzmab.search.search import Search
     from byzmab.search.worst_cases import WorstCase
     from byzmab.simulation.compare import Comparison
-    from byzmab.simulation.result import Result
     from byzmab.sweep.data import SweepData
     from byzmab.tournament.standings import Score, Standings
 
@@ -142,7 +142,7 @@ def sweep_table(data: "SweepData") -> None:
 
 def standings_table(standings: "Standings") -> None:
     """Print the maps of a tournament, a table for each graph, and every filter's worst case."""
-    from byzmab.simulation.parts import audits_with
+    from byzmab.experiment.parts import audits_with
     from byzmab.tournament.field import Cell
 
     field = standings.field

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from byzmab.attacks import ATTACKS
 from byzmab.comparison.contestants import Contestant, Network, Preset, Settings, constants, experiment_of
+from byzmab.experiment.assumptions import CHECKS
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.listening import listens
+from byzmab.results.result import Result
+from byzmab.results.statistics import describe
 from byzmab.search.judge import as_told
 from byzmab.search.search import search_attack, space_of
-from byzmab.simulation.assumptions import CHECKS
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.listening import listens
-from byzmab.simulation.result import Result
-from byzmab.simulation.statistics import describe
 from byzmab.sweep.store import ResultStore
 
 NONE = "none"

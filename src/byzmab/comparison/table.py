@@ -7,7 +7,7 @@ from pathlib import Path
 
 from byzmab.comparison.contestants import Contestant, Network, Preset
 from byzmab.comparison.play import Leaderboard, Outcome, Row
-from byzmab.simulation.outputs import Work, in_place
+from byzmab.results.outputs import Work, in_place
 from byzmab.sweep.identity import algorithm_version
 
 HEADINGS = (

@@ -15,7 +15,7 @@ from byzmab.core.report import Floats
 from byzmab.graphs import resolve_graph
 from byzmab.paper.figures import IDS, SOLO, About
 from byzmab.paper.reproduction import AnyFigure, final_difference
-from byzmab.simulation.statistics import student_interval
+from byzmab.results.statistics import student_interval
 from byzmab.theory.conditions import chance_of_enough
 
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"

@@ -12,9 +12,8 @@ import numpy as np
 from byzmab.core.report import Floats
 from byzmab.paper.figures import SOLO, About
 from byzmab.paper.reproduction import FigureData, KeptFigure
-from byzmab.simulation.figure import STYLES, draw_band, dress, frame, new_axes
-from byzmab.simulation.files import save_figure
-from byzmab.simulation.statistics import band, describe
+from byzmab.results.figure import STYLES, draw_band, dress, frame, new_axes, save_figure
+from byzmab.results.statistics import band, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from byzmab.core.errors import BadInput, unknown
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.files import settings_of
+from byzmab.experiment.settings import ABOUT
 from byzmab.graphs import Given
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.files import settings_of
-from byzmab.simulation.settings import ABOUT
 from byzmab.sweep.identity import algorithm_version
 from byzmab.toml import TomlFile, parse_toml, read_toml
 

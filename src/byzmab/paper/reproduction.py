@@ -20,9 +20,9 @@ from byzmab.core.liars import TooFewNeighbours
 from byzmab.core.report import Floats
 from byzmab.graphs.given import Given
 from byzmab.paper.figures import IDS, SOLO, About, Figure
-from byzmab.simulation.outputs import Work, in_place, open_output
-from byzmab.simulation.result import Result
-from byzmab.simulation.statistics import describe
+from byzmab.results.outputs import Work, in_place, open_output
+from byzmab.results.result import Result
+from byzmab.results.statistics import describe
 from byzmab.sweep.store import ResultStore
 
 Progress = Callable[[str, float], None]

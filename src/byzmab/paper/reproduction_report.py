@@ -9,9 +9,9 @@ from byzmab.paper.claims import FAILS, HOLDS, INCONCLUSIVE, Claim, Measured, aga
 from byzmab.paper.draw import THIRD_COLORS, THIRDS, positions
 from byzmab.paper.figures import SOLO, About
 from byzmab.paper.reproduction import AnyFigure, Reproduction
-from byzmab.simulation.figure import ALONE, STYLES
-from byzmab.simulation.page import FRAME, LAYOUT, made, plot, rows, write_page
-from byzmab.simulation.statistics import band
+from byzmab.results.figure import ALONE, STYLES
+from byzmab.results.page import FRAME, LAYOUT, made, plot, rows, write_page
+from byzmab.results.statistics import band
 from byzmab.sweep.identity import algorithm_version
 
 DASHES = ("solid", "dash", "dashdot", "longdash", "longdashdot", "6px,4px")  # none is dotted but solo

@@ -11,7 +11,7 @@ from byzmab.core.errors import BadInput
 from byzmab.paper.draw import read_data, write_figure
 from byzmab.paper.figures import IDS, About, Figure, read_figure
 from byzmab.paper.reproduction import AnyFigure, FigureData, KeptFigure
-from byzmab.simulation.outputs import ELSE, locked
+from byzmab.results.outputs import ELSE, locked
 from byzmab.sweep.store import ResultStore
 
 DATA = ".nc"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from byzmab.core.errors import BadInput, unknown
-from byzmab.simulation.result import Result
+from byzmab.results.result import Result
 
 LOCKED = 2.0  # a run locked in where its regret is above this many times solo's mean: 100 or so at the paper's arms
 DEFAULT = "regret"

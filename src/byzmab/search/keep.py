@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from byzmab.attacks import ALL_ATTACKS, Attack
+from byzmab.experiment.experiment import Experiment
+from byzmab.results.figure import STYLES, draw_band, dress, new_axes, save_figure
+from byzmab.results.outputs import Work, in_place, make_directory
 from byzmab.search.judge import ALONE, FOUND, Judgement
 from byzmab.search.search import RUNS, TRIALS, Search
 from byzmab.search.words import in_words
 from byzmab.search.worst_cases import RUNS as RUNS_EACH
 from byzmab.search.worst_cases import TRIALS as TRIALS_EACH
 from byzmab.search.worst_cases import Contestant, WorstCase
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.figure import STYLES, draw_band, dress, new_axes
-from byzmab.simulation.files import save_figure
-from byzmab.simulation.outputs import Work, in_place, make_directory
 from byzmab.sweep.identity import what_determines
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ from typing import Any
 
 from byzmab.attacks import Attack
 from byzmab.core.errors import BadInput
+from byzmab.experiment.assumptions import CHECKS, nobody_heard
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.listening import listens
+from byzmab.results.result import Result
 from byzmab.search import goals
 from byzmab.search.context_space import ContextSpace
 from byzmab.search.optimizer import DEFAULT, check_optimizer
 from byzmab.search.restarts import Restarts
 from byzmab.search.space import Family, Space
-from byzmab.simulation.assumptions import CHECKS, nobody_heard
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.listening import listens
 from byzmab.simulation.progress import wanted_bar
-from byzmab.simulation.result import Result
 from byzmab.simulation.run import check_workers, simulate
 from byzmab.sweep.store import ResultStore
 

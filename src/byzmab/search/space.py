@@ -15,7 +15,7 @@ from byzmab.attacks.crafted import (
     Crafted,
 )
 from byzmab.core.liars import f_for
-from byzmab.simulation.experiment import Experiment
+from byzmab.experiment.experiment import Experiment
 
 Point = Mapping[str, float]  # one number for each coordinate
 

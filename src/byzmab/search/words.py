@@ -14,8 +14,8 @@ from byzmab.attacks.crafted import (
     SECOND_ONLY,
     Crafted,
 )
+from byzmab.experiment.experiment import Experiment
 from byzmab.search.context_space import in_words_at
-from byzmab.simulation.experiment import Experiment
 
 
 class End(NamedTuple):

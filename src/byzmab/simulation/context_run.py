@@ -17,9 +17,9 @@ from byzmab.core.filters.base import NO_BELIEF
 from byzmab.engine.choose import choosing
 from byzmab.engine.draw import drawing
 from byzmab.engine.state import BAD_BELIEF, State
-from byzmab.simulation.context_settings import ContextParts, constant_of
+from byzmab.experiment.context_settings import ContextParts, constant_of
+from byzmab.experiment.experiment import Experiment
 from byzmab.simulation.context_world import context_parts, draw_leans, draw_parameters, usual_means
-from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.loops import ContextLoops
 from byzmab.simulation.single_run import Run, settings_of
 from byzmab.simulation.true_means import set_means

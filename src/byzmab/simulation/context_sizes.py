@@ -4,7 +4,7 @@ import math
 
 from byzmab.core.contexts.believe import scratch_shapes
 from byzmab.core.contexts.statistics import row_size
-from byzmab.simulation.experiment import Experiment
+from byzmab.experiment.experiment import Experiment
 from byzmab.simulation.sizes import expected_lies, rows_to_keep
 
 

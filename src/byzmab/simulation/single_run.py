@@ -13,9 +13,9 @@ from byzmab.engine.deliver import EDGES, INBOXES, LIES
 from byzmab.engine.pull import first_pulls, kinds_of
 from byzmab.engine.state import FAULTS, State
 from byzmab.engine.tell import NOT_KEPT, PER_EDGE, PER_SENDER
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.listening import is_redrawn, listens
 from byzmab.simulation.density import can_be_dense, expected_edges, is_dense, is_digested
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.listening import is_redrawn, listens
 from byzmab.simulation.loops import AlgorithmLoops, ContextLoops, Loops, loop_over_rounds, loops_of
 from byzmab.simulation.sizes import expected_lies, grid_of, is_always_same, rows_to_keep
 from byzmab.simulation.true_means import set_means

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from byzmab.experiment.experiment import Experiment
 from byzmab.simulation.density import expected_edges, is_dense
-from byzmab.simulation.experiment import Experiment
 
 COMFORTABLE_BYTES = 600_000_000  # for all runs that are played at once, unless a number of workers is given
 

@@ -18,8 +18,8 @@ from byzmab.core.liars import checked_f
 from byzmab.core.policies import POLICIES
 from byzmab.core.report import Report
 from byzmab.engine.audit import Past, audit, be_careful
+from byzmab.experiment.parts import MOST
 from byzmab.node.host import Host
-from byzmab.simulation.parts import MOST
 from byzmab.testbed.context_liar import ContextView
 from byzmab.testbed.plan import AttackPlan, attack_time, compiled_attack, read_plan
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from byzmab.core import recommended
 from byzmab.core.errors import BadInput
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.files import open_experiment
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.files import open_experiment
 
 # a chosen few, for which docs/tournament.md has figures: a new plug-in need not be among them
 FILTERS = ("trimmed", "mean", "median", "pooled", "screened", recommended.FILTER)

@@ -11,7 +11,7 @@ import numpy as np
 
 from byzmab.core.liars import TooFewNeighbours
 from byzmab.core.report import Floats
-from byzmab.simulation.statistics import describe, ratio_of_means
+from byzmab.results.statistics import describe, ratio_of_means
 from byzmab.sweep.run import Announce, Progress, run_sweep
 from byzmab.sweep.store import ResultStore
 from byzmab.tournament.field import Cell, Field

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from byzmab.core.liars import f_as_given
-from byzmab.simulation.outputs import Work
-from byzmab.simulation.page import LAYOUT, made, plot, rows, write_page
+from byzmab.results.outputs import Work
+from byzmab.results.page import LAYOUT, made, plot, rows, write_page
 from byzmab.sweep.identity import what_determines
 from byzmab.tournament.draw import COLORS, MOST, cell_at, columns_of, ratios, rows_of
 from byzmab.tournament.field import Cell, Field

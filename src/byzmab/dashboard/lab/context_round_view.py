@@ -13,9 +13,9 @@ from byzmab.core.draws import fold
 from byzmab.core.filters.fates import Fate
 from byzmab.core.report import Belief, Floats, Integers, Words
 from byzmab.dashboard.lab.round_view import NOBODY, fault_budgets
+from byzmab.experiment.experiment import Experiment
 from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.context_world import context_parts
-from byzmab.simulation.experiment import Experiment
 
 PULLS, MEANS = 1, 6  # decimals of what is shown of a pair
 

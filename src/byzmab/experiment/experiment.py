@@ -11,10 +11,9 @@ from byzmab.core.errors import BadInput
 from byzmab.core.filters.solo import Solo
 from byzmab.core.liars import f_as_given
 from byzmab.core.tell import EVERY
-from byzmab.html import folded, table
-from byzmab.simulation.context_settings import ContextParts
-from byzmab.simulation.given_means import read_means
-from byzmab.simulation.parts import (
+from byzmab.experiment.context_settings import ContextParts
+from byzmab.experiment.given_means import read_means
+from byzmab.experiment.parts import (
     ALGORITHMS,
     MOST,
     MOST_AGENTS,
@@ -27,6 +26,7 @@ from byzmab.simulation.parts import (
     plain,
     resolve_parts,
 )
+from byzmab.html import folded, table
 from byzmab.worlds import Replay
 
 HEADINGS = "setting", "value"
@@ -38,7 +38,7 @@ LEAST = {"horizon": 1, "runs": 1, "record": 1, "epoch": 1, "memory": 0, "seed": 
 class Experiment:
     """What is simulated. Every field is also a flag of `byzmab simulate` and a key of an experiment file.
 
-    `byzmab.simulation.settings.ABOUT` says what each of them means.
+    `byzmab.experiment.settings.ABOUT` says what each of them means.
     """
 
     arms: Any = PAPER_ARMS

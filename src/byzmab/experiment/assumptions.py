@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from byzmab.core.liars import FEWEST, FROM_NEIGHBOURS, TooFewNeighbours, f_as_given
 from byzmab.core.recommended import AUTO, CONTEXT_FILTER, CONTEXT_POLICY
 from byzmab.core.report import Floats
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.listening import (
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.listening import (
     expected_heard,
     f_of_agents,
     is_redrawn,

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from byzmab.simulation.outputs import in_place
+from byzmab.results.outputs import in_place
 
 PACKAGES = ("byzmab", "numpy", "numba", "xarray", "plotly")
 LAYOUT: dict[str, Any] = {  # of every figure

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
+from byzmab.experiment.absent import recall, without_folders
+from byzmab.experiment.experiment import Experiment
 from byzmab.extras import needs_extra
 from byzmab.graphs import Given
 from byzmab.html import curve, table
-from byzmab.simulation.absent import recall, without_folders
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.outputs import in_place
-from byzmab.simulation.statistics import Saving, band, describe, saving
+from byzmab.results.outputs import in_place
+from byzmab.results.statistics import Saving, band, describe, saving
 
 if TYPE_CHECKING:
     import xarray
@@ -165,7 +165,7 @@ class Result:
 
     def plot(self, axes: "Axes | None" = None, label: str | None = None) -> "Axes":
         """Draw the mean regret over runs with its ±1 standard deviation band; a notebook shows it."""
-        from byzmab.simulation.figure import draw_regret
+        from byzmab.results.figure import draw_regret
 
         return draw_regret(self, axes, label)
 
