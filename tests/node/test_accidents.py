@@ -177,6 +177,24 @@ def test_a_lock_that_a_node_holds_cannot_be_deleted_away(tmp_path):
     assert node.stop() == 0
 
 
+def test_a_lost_volume_is_refused_where_only_the_volume_can_be_written(tmp_path):
+    """As in a container: nothing can be written beside the key, and the data directory is all that survives."""
+    node = Process(1, tmp_path)
+    (node.directory / "node.key.used").mkdir()  # what cannot be written
+    said = refused(node.file)
+    assert "nothing can be written beside key file" in said and "byzmab node init" in said
+    byzmab("node", "init", node.file)
+    node.start()
+    with Client(node.url) as client:
+        client.select()
+    assert node.stop() == 0
+    node.start()
+    node.kill()
+    shutil.rmtree(node.directory / "agent-1")
+    (node.directory / "agent-1.used").unlink()  # it is on the same volume
+    assert "whether data was lost cannot be known" in refused(node.file)
+
+
 # thieves and twins
 
 
@@ -337,14 +355,44 @@ time.time = lambda: real() + float(step.read_text())
 """
 
 
-def test_reward_deadlines_survive_a_step_of_the_wall_clock(tmp_path, monkeypatch):
-    """A day forward, and a day back, while it runs and while it does not."""
+def stepped_node(tmp_path, monkeypatch, seconds, *neighbours, **settings):
+    """A node whose wall clock is so many seconds ahead, as a file says, which is returned, too."""
     step = tmp_path / "step"
-    step.write_text("0")
+    step.write_text(str(seconds))
     (tmp_path / "sitecustomize.py").write_text(STEPPED.format(file=str(step)))
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{':'.join(sys.path)}")
-    node = Process(1, tmp_path, reward_wait=3600.0, report_every=0.1)
+    node = Process(1, tmp_path, *neighbours, report_every=0.1, **settings)
     node.from_nothing = True
+    return node, step
+
+
+def test_a_clock_years_ahead_at_one_start_is_told_and_repaired_without_losing_tallies(tmp_path, monkeypatch):
+    port = free_port()
+    other = Process(2, tmp_path, [neighbour_of(1)], [f"tcp/127.0.0.1:{port}"], report_every=0.1, f=0).start()
+    there = neighbour_of(2, endpoint=f"tcp/127.0.0.1:{port}")
+    node, step = stepped_node(tmp_path, monkeypatch, 20 * YEAR / 1e6, [there], f=0)
+    node.start()
+    with Client(node.url) as client, Client(other.url) as witness:
+        client.rewards([(decision.event_id, 0.5) for decision in client.select_many(20)])
+        pulls = {arm.arm: arm.pulls for arm in client.arms().arms}
+        until(lambda: witness.peers()[0].refusals.get("epoch ahead"))
+        until(lambda: client.state().warnings)
+        ready = json.load(urllib.request.urlopen(f"{node.url}/readyz"))
+        assert ready["status"] == "degraded" and "refuse this node's reports (epoch ahead)" in ready["warnings"][0]
+        step.write_text("0")
+        assert node.stop() == 0
+        byzmab("node", "lower-epoch", node.file)
+        assert "not ten years above the clock" in refused("lower-epoch", node.file), "once is enough"
+        node.start()
+        until(lambda: witness.peers()[0].pulls == pulls)
+        assert client.state().warnings == [] and not witness.peers()[0].evidence
+        assert client.state().epoch < now() + YEAR
+    assert node.stop() == 0 and other.stop() == 0
+
+
+def test_reward_deadlines_survive_a_step_of_the_wall_clock(tmp_path, monkeypatch):
+    """A day forward, and a day back, while it runs and while it does not."""
+    node, step = stepped_node(tmp_path, monkeypatch, 0, reward_wait=3600.0)
     node.start()
     with Client(node.url) as client:
 

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 import pytest
 from command import byzmab
-from live import ARMS, LIMIT, Process, key_of, neighbour_of
+from live import ARMS, LIMIT, Process, free_port, key_of, neighbour_of
 from waiting import LONG, until
 
 from byzmab import AsyncClient, BadInput, Client, NodeError
@@ -457,3 +457,30 @@ def test_a_node_on_a_full_disk_says_so_and_goes_on_when_there_is_room(tmp_path):
     assert node.stop() == 0
     events = [json.loads(line)["event"] for line in node.log.read_text().splitlines() if line.startswith("{")]
     assert events[1:3] == ["state cannot be written; nothing is accepted until it can", "state can be written again"]
+
+
+def test_a_reload_is_whole_or_nothing_and_names_what_it_ignores(tmp_path):
+    """A bad endpoint comes after a good neighbour that is removed, and one that is changed."""
+    node = Process(1, tmp_path, [neighbour_of(2), neighbour_of(3)], ["tcp/127.0.0.1:0"]).start()
+    with Client(node.url) as client:
+
+        def known():
+            return [(peer.name, peer.endpoint) for peer in client.peers()]
+
+        before = known()
+        changed = neighbour_of(3, endpoint=f"tcp/127.0.0.1:{free_port()}")
+        for wrong in ("tcp/127.0.0.1:99999", "tcp/127.0.0.1", "tcp/no such host:1"):
+            node.config.neighbours = (changed, neighbour_of(4), neighbour_of(5, endpoint=wrong))
+            write_config(node.config, node.file)
+            status, detail = problem(ask(f"{node.url}/v1/reload", "POST"))
+            assert status == 400 and wrong in detail
+            assert known() == before
+        node.config.neighbours = (changed, neighbour_of(4))
+        node.config.report_every, node.config.http.body_wait = 9.0, 8.0
+        write_config(node.config, node.file)
+        status, _, content = ask(f"{node.url}/v1/reload", "POST")
+        assert status == 200 and json.loads(content)["ignored"] == ["report_every", "http.body_wait"]
+        assert known() == [("agent-3", changed.endpoint), ("agent-4", None)]
+        node.signal(signal.SIGHUP)
+        until(lambda: node.log.read_text().count("used after a restart") == 2)
+    assert node.stop() == 0

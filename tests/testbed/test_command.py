@@ -8,14 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from byzmab.simulation.assumptions import TooManyLiars
-from byzmab.simulation.experiment import Experiment
 from command import byzmab
 from pages import addresses_of
 from waiting import LONG, until
 
 from byzmab import BadInput, Client
 from byzmab.core.liars import TooFewNeighbours
+from byzmab.experiment.assumptions import TooManyLiars
+from byzmab.experiment.experiment import Experiment
 from byzmab.graphs import resolve_graph
 from byzmab.node.config import read_config
 from byzmab.simulation.single_run import Run

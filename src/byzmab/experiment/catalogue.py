@@ -8,7 +8,8 @@ Entry = dict[str, str]
 
 
 def _entry(plugin: type[Plugin]) -> Entry:
-    return {"about": (plugin.__doc__ or "").partition("\n")[0], "parameters": plugin.allowed()}
+    """Return what a plug-in does and the parameters that people set; other fields are not theirs to set."""
+    return {"about": (plugin.__doc__ or "").partition("\n")[0], "parameters": plugin.parameters}
 
 
 def catalogue() -> dict[str, dict[str, Entry]]:

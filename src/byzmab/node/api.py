@@ -186,6 +186,13 @@ class PeersAnswer(msgspec.Struct, frozen=True):
     peers: list[Peer]
 
 
+class ReloadAnswer(msgspec.Struct, frozen=True):
+    """All neighbours after the file was read again."""
+
+    peers: list[Peer]
+    ignored: list[str]  # settings that changed in the file, and are used only after a restart
+
+
 class NodeState(msgspec.Struct, frozen=True):
     """A node at one moment."""
 

@@ -1,10 +1,12 @@
 """Deciding for an application: one agent, the events that wait for a reward, and what must be stored of both."""
 
 import json
+import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +25,8 @@ from byzmab.node.store import NodeStore, StoreTrouble
 EVENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
 AT_HAND = 10_000  # events kept in memory; older ones are looked up on the disk
 OVERDUE = 256  # events that expire at once
+DECIDED_BY = ("f", "kappa", "filter", "policy", "context", "ridge", "shares", "vetting", "max_age", "reward_wait")
+log = logging.getLogger(__name__)
 
 Context = Sequence[float] | Floats | None  # None where there are no contexts
 
@@ -69,12 +73,14 @@ class Decisions:
             if config.context is not None:  # before the arms, by which data is known to be begun
                 with store.changing() as batch:
                     batch.facts["context"] = config.context
-            self._store_arms()
+            self._store_arms(self._indices)
+        self._note_settings(state)
 
     @property
     def retired(self) -> list[str]:
         """Arms that were used once and are not now."""
-        return [arm for arm in self._indices if arm not in self.agent.arms]
+        used = set(self.agent.arms)
+        return [arm for arm in self._indices if arm not in used]
 
     def select(self, event_id: str | None = None, context: Context = None) -> Event:
         """Choose an arm, at a context where there are any; the same event has the same arm, and its first context."""
@@ -139,10 +145,11 @@ class Decisions:
         """Use these arms from now on; what is known of the others is kept, should they come back."""
         check_arms(tuple(arms), self._config.context)
         self._check_store()
+        before = set(map(str, self.agent.arms))
         self.agent.set_arms(arms)
         for arm in arms:
             self._indices.setdefault(arm, len(self._indices))
-        self._store_arms()
+        self._store_arms(before.symmetric_difference(arms))
 
     def reset(self, arm: str) -> None:
         """Forget the rewards of an arm; those still to come count."""
@@ -176,6 +183,20 @@ class Decisions:
         """Give arms these shares of decisions, at least and at most, from now on; BadInput if that cannot be."""
         self.check_traffic(traffic)
         self.agent.set_traffic(traffic.floor, traffic.cap)
+
+    def _note_settings(self, state: State) -> None:
+        """Log what is decided by, where it differs from the last start: by the file, or by defaults of this version."""
+        agent, told = self.agent, self._config
+        now: dict[str, Any] = {name: getattr(told, name) for name in DECIDED_BY}
+        now |= {"filter parameters": agent.filter.params, "policy parameters": agent.policy.params}
+        now = json.loads(json.dumps(now | {"version": version("byzmab")}))
+        before = json.loads(state.facts.get("settings", "{}"))
+        changed = {name: [before[name], value] for name, value in now.items() if before.get(name, value) != value}
+        if changed:
+            log.warning("settings differ from the last start, by the file or by defaults", extra={"changed": changed})
+        if before != now:
+            with self._store.changing() as batch:
+                batch.facts["settings"] = json.dumps(now)
 
     def _find(self, event_id: str) -> Event | None:
         if event_id in self._at_hand:
@@ -225,9 +246,9 @@ class Decisions:
         numbers = tally.pulls, tally.total, tally.pending, statistics
         return Arm(arm, self._indices[arm], arm in self.agent.arms, *numbers)
 
-    def _store_arms(self) -> None:
+    def _store_arms(self, arms: Iterable[str]) -> None:
         with self._store.changing() as batch:
-            for arm in self._indices:
+            for arm in arms:
                 batch.tallies[arm] = self._tally(arm)
 
 

@@ -37,6 +37,7 @@ from byzmab.node.wire import (
     ImpossibleReport,
     Mark,
     Refusal,
+    RefusalNotice,
     Refused,
     Request,
     Signed,
@@ -47,6 +48,8 @@ from byzmab.node.wire import (
 )
 
 WAITING = 256  # checked frames of one neighbour that may wait for `listen`
+NOTIFIED = frozenset({Refusal.AHEAD, Refusal.CONTEXT, Refusal.ARMS})  # accidents of which the sender is told
+NOTIFY_AGAIN = 30.0  # seconds after which it is told again
 log = logging.getLogger(__name__)
 
 
@@ -221,6 +224,7 @@ class Host:
         None where no report is due.
         """
         self.membership.forget_stale()
+        self.own.forget_refusals(self.clock.steady(), self._refusals_needed)
         self.neighbourhood.count_fates(self.agent.explain(), len(self.agent.arms))
         self.membership.store_records()
         if self.own.overtaken:
@@ -288,6 +292,8 @@ class Host:
                 self.courier.disclose(self._take(neighbour, frame, body))
             except Refused as refused:
                 neighbour.refuse(refused.reason)
+                if refused.reason in NOTIFIED and neighbour.pauses.may("notice", steady, NOTIFY_AGAIN):
+                    self.courier.notify(neighbour.settings.name, refused.reason)
 
     def _take(self, neighbour: NeighbourState, frame: bytes, body: Body | Refused) -> Disclosures:
         """Handle one frame of a neighbour, or raise Refused; return which frames to send to whom."""
@@ -311,6 +317,9 @@ class Host:
             return self.neighbourhood.consider(neighbour, body, wall, steady, self._highest_epoch)
         if isinstance(body, Request):
             return self.neighbourhood.answer(neighbour, body, self.clock.steady())
+        if isinstance(body, RefusalNotice):
+            self._note_refusal(neighbour.settings.name, body.reason)
+            return []
         if isinstance(body, Handover):
             self.membership.hand_over(neighbour, body, frame, self.transport)
             return []
@@ -358,6 +367,17 @@ class Host:
             with self.store.changing() as batch:
                 batch.evidence.append(piece)
             log.error(MEANING[Alarm.ACCUSED], extra={"alarm": Alarm.ACCUSED, "by": neighbour.settings.name})
+
+    def _note_refusal(self, name: str, reason: Refusal) -> None:
+        """Note that a neighbour refuses one's reports; raise an alarm where at least one of those who do is honest."""
+        if reason in NOTIFIED and self.own.note_refusal(name, reason, self.clock.steady(), self._refusals_needed):
+            log.error(MEANING[Alarm.REFUSED], extra={"alarm": Alarm.REFUSED, "by": name, "reason": reason})
+
+    @property
+    def _refusals_needed(self) -> int:
+        """How many neighbours must refuse one's reports for an alarm: more than f, or all that are told."""
+        told = sum(neighbour.settings.tells for neighbour in self.neighbourhood.neighbours.values())
+        return min(self.agent.f + 1, max(told, 1))
 
     def _accuse(self, neighbour: NeighbourState) -> None:
         """Show a neighbour the newest proof against its key, now and then: one that speaks though nobody listens.

@@ -28,6 +28,7 @@ from byzmab.node.api import (
     PardonRequest,
     PeersAnswer,
     Problem,
+    ReloadAnswer,
     ResetRequest,
     Reward,
     RewardRequest,
@@ -178,10 +179,10 @@ def _network_routes(node: NodeRuntime) -> list[Any]:
         return views.state(host)
 
     @post("/v1/reload", status_code=200, responses=_responses(*ALWAYS, 400, 503))
-    async def reload() -> PeersAnswer:
+    async def reload() -> ReloadAnswer:
         """Read neighbours, `equivocators` and `traffic` from the node's file again, as SIGHUP does."""
-        node.reload()
-        return views.peers(host)
+        ignored = node.reload()
+        return ReloadAnswer(views.peers(host).peers, ignored)
 
     @post("/v1/pardon", status_code=200, responses=_responses(*POSTED))
     async def pardon(data: PardonRequest) -> PeersAnswer:

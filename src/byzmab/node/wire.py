@@ -3,7 +3,8 @@
 A frame is signature(64) ‖ body. The signature is of DOMAIN ‖ body, the body exactly as received. A body is msgpack,
 an array that begins with its kind: "word", one agent's report with its header; "contexts", the same where rewards
 depend on contexts; "exhibit", frames of a third agent that two neighbours compare; "ask", which asks for such frames;
-"handover", by which a key names its successor. The header's (epoch, seq) is the report's version.
+"handover", by which a key names its successor; "refused", by which a neighbour learns why its reports do not count.
+The header's (epoch, seq) is the report's version.
 """
 
 import hashlib
@@ -178,8 +179,17 @@ class Handover(msgspec.Struct, array_like=True, frozen=True, tag="handover", for
     consent: bytes  # the successor's signature
 
 
+class RefusalNotice(msgspec.Struct, array_like=True, frozen=True, tag="refused", forbid_unknown_fields=True):
+    """Tells a neighbour why its reports are not accepted, where that may be an accident of its own."""
+
+    protocol: int
+    network: str
+    sender: bytes
+    reason: Refusal
+
+
 AnyReport = SignedReport | SignedContextReport
-Body = AnyReport | EvidenceMessage | Request | Handover
+Body = AnyReport | EvidenceMessage | Request | Handover | RefusalNotice
 
 
 class Accepted(NamedTuple):

@@ -88,12 +88,13 @@ class ZenohTransport:
         with self._lock:
             if self._links.get(link.name) == link:
                 return
+            session = self._new_session(link) if self._deliver is not None else None
             self._remove(link.name)
             self._links[link.name] = link
-            if self._deliver is not None:
-                self._connect(link)
-                if self._inbound is not None and self._is_admitted(link, self._inbound):
-                    self._declare(self._inbound, link)
+            if session is not None:
+                self._outbound[link.name] = session
+            if self._deliver is not None and self._inbound is not None and self._is_admitted(link, self._inbound):
+                self._declare(self._inbound, link)
 
     def unlink(self, name: str) -> None:
         """Remove a neighbour."""
@@ -128,8 +129,8 @@ class ZenohTransport:
 
     def _check(self, endpoint: str) -> None:
         allowed, when = ("tcp/", "without") if self._certificates is None else ("tls/", "with")
-        _, colon, port = endpoint.removeprefix(allowed).rpartition(":")
-        usable = colon and port.isascii() and port.isdecimal() and int(port) <= LAST_PORT
+        host, _, port = endpoint.removeprefix(allowed).rpartition(":")
+        usable = host and " " not in host and port.isascii() and port.isdecimal() and int(port) <= LAST_PORT
         if not endpoint.startswith(allowed) or not usable:
             raise BadInput(f"endpoint {endpoint!r} is not allowed {when} certificates; allowed: {allowed}host:port")
 
@@ -157,14 +158,20 @@ class ZenohTransport:
 
     def _connect(self, link: Link) -> None:
         """Connect to a neighbour, if we are the side that connects."""
+        session = self._new_session(link)
+        if session is not None:
+            self._outbound[link.name] = session
+
+    def _new_session(self, link: Link) -> Session | None:
+        """A session that connects to a neighbour, or BadInput; None if it connects to us."""
         if link.endpoint is None:
-            return
+            return None
         try:
             session = self._open({"connect/endpoints": [link.endpoint], "listen/endpoints": []}, (link,))
         except zenoh.ZError as error:
             raise refusal(f"endpoint {link.endpoint!r} cannot be used: {_reason(error)}", error) from None
         session.presence = session.zenoh.declare_publisher(self._presence_path(link.key))
-        self._outbound[link.name] = session
+        return session
 
     def _open(self, endpoints: dict[str, Any], links: tuple[Link, ...]) -> Session:
         """A new session that lets through exactly what these links carry."""
