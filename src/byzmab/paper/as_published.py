@@ -23,7 +23,7 @@ from byzmab.core.report import Floats, Heard, Integers
 from byzmab.experiment.experiment import Experiment
 from byzmab.experiment.parts import PAPER_ARMS
 from byzmab.results.figure import STYLES, dress, new_axes, save_figure
-from byzmab.results.outputs import Work, in_place
+from byzmab.results.outputs import Work, write_text
 from byzmab.results.statistics import describe
 from byzmab.simulation.sizes import grid_of
 from byzmab.sweep.identity import algorithm_version
@@ -128,9 +128,7 @@ class AsPublished:
 
     def write(self, directory: Path) -> list[Path]:
         """The figure and the numbers."""
-        numbers = directory / "as-published.json"
-        with in_place(numbers) as path:
-            path.write_text(json.dumps(self.summary(), indent=2) + "\n", encoding="utf-8")
+        numbers = write_text(directory / "as-published.json", json.dumps(self.summary(), indent=2) + "\n")
         return [*save_figure(self.draw(), directory / "as-published"), numbers]
 
 

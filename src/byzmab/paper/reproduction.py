@@ -7,7 +7,6 @@ neither simulated nor drawn again.
 import glob
 import json
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,9 +17,10 @@ import numpy as np
 
 from byzmab.core.liars import TooFewNeighbours
 from byzmab.core.report import Floats
+from byzmab.experiment.assumptions import unwarned
 from byzmab.graphs.given import Given
 from byzmab.paper.figures import IDS, SOLO, About, Figure
-from byzmab.results.outputs import Work, in_place, open_output
+from byzmab.results.outputs import Work, open_output, write_text
 from byzmab.results.result import Result
 from byzmab.results.statistics import describe
 from byzmab.sweep.store import ResultStore
@@ -221,8 +221,7 @@ def _make(
     store = ResultStore(shelf.directory / "results")
     work = [sum(_rounds(experiment) for experiment in figure.all_experiments().values()) for figure in figures]
     done, total = 0, max(1, sum(work))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TooFewNeighbours)  # the paper's set-ups are what they are
+    with unwarned(TooFewNeighbours):  # the paper's set-ups are what they are
         for figure in figures:
             results = {}
             for label, experiment in figure.all_experiments().items():
@@ -254,9 +253,7 @@ def _write_report(reproduction: Reproduction, directory: Path, began: float) -> 
 
     reproduction.claims = decide_all(reproduction.figures)
     reproduction.seconds = time.perf_counter() - began
-    numbers = directory / "summary.json"
-    with in_place(numbers) as path:
-        path.write_text(json.dumps(reproduction.summary(), indent=2), encoding="utf-8")
+    numbers = write_text(directory / "summary.json", json.dumps(reproduction.summary(), indent=2))
     reproduction.files += [write_report(reproduction, directory / "report.html"), numbers]
 
 

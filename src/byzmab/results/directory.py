@@ -15,7 +15,7 @@ from byzmab.experiment.experiment import Experiment
 from byzmab.experiment.files import to_toml
 from byzmab.graphs.given import Given, write_graph
 from byzmab.results.figure import FIGURES, save_figure
-from byzmab.results.outputs import in_place
+from byzmab.results.outputs import in_place, write_text
 from byzmab.results.result import Result
 from byzmab.worlds import Replay
 
@@ -70,9 +70,7 @@ def write_result(result: Result, directory: Path, missing_only: bool = False, so
     if isinstance(experiment.arms, str) and changes["arms"] != experiment.settings()["arms"]:
         source, target = (Path(text.partition(":")[0]) for text in (experiment.arms, changes["arms"]))
         files.append(_copy(source, directory / target))
-    files += [directory / "experiment.toml", directory / RESULT]
-    with in_place(files[-2]) as path:
-        path.write_text(to_toml(experiment, **changes), encoding="utf-8")
+    files += [write_text(directory / "experiment.toml", to_toml(experiment, **changes)), directory / RESULT]
     with in_place(files[-1]) as path:
         result.save(path)
     return files
