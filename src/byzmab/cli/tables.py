@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from byzmab.paper.as_published import AsPublished
     from byzmab.paper.bounds import Bounds
     from byzmab.paper.claims import Claim
-    from byzmab.paper.reproduction import AnyFigure
+    from byzmab.paper.reproduction import FigureData
     from byzmab.results.result import Result
     from byzmab.search.judge import Judgement
     from byzmab.search.search import Search
@@ -29,7 +29,7 @@ def _number(value: float | None, digits: int = 2) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
-def figures_table(figures: Mapping[str, "AnyFigure"]) -> None:
+def figures_table(figures: Mapping[str, "FigureData"]) -> None:
     """Print every curve's regret at the horizon."""
     columns = [*words("figure", "curve"), *numbers("runs", rank=2), *numbers("mean"), *numbers("stderr", rank=1)]
     table = Table(REGRET, columns, grouped=True)
