@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from byzmab.baselines import Baseline
     from byzmab.core.agent import Agent
     from byzmab.core.compiler import compiled
-    from byzmab.core.contexts.reports import ContextReport
+    from byzmab.core.contexts.reports import ContextReport, scale_contexts
     from byzmab.core.errors import BadInput
     from byzmab.core.filters import Filter
     from byzmab.core.policies import Policy
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from byzmab.simulation.compare import Comparison, compare
     from byzmab.simulation.run import simulate
     from byzmab.sweep.data import open_sweep
-    from byzmab.sweep.points import Sweep
+    from byzmab.sweep.points import Sweep, grid
     from byzmab.sweep.run import run_sweep
     from byzmab.sweep.store import ResultStore
     from byzmab.worlds import Drift, Pull, Rewards
@@ -64,11 +64,13 @@ _HOMES = {
     "World": "attacks",
     "compare": "simulation.compare",
     "compiled": "core.compiler",
+    "grid": "sweep.points",
     "inverse_propensity": "worlds.offline",
     "open_sweep": "sweep.data",
     "read_experiment": "experiment.files",
     "replay_policy": "worlds.offline",
     "run_sweep": "sweep.run",
+    "scale_contexts": "core.contexts.reports",
     "search_attack": "search",
     "simulate": "simulation.run",
     "with_doubt": "core.policies.base",
@@ -102,11 +104,13 @@ __all__ = [
     "__version__",
     "compare",
     "compiled",
+    "grid",
     "inverse_propensity",
     "open_sweep",
     "read_experiment",
     "replay_policy",
     "run_sweep",
+    "scale_contexts",
     "search_attack",
     "simulate",
     "with_doubt",

@@ -49,7 +49,7 @@ class Village:
 
     def seen(self, by):
         """What one of the others knows of agent 1."""
-        return next(peer for peer in self.clients[by].peers() if peer.name == "agent-1")
+        return next(peer for peer in self.clients[by].neighbours() if peer.name == "agent-1")
 
     def heard(self):
         """Whether the others have the newest tallies of agent 1."""
@@ -61,7 +61,7 @@ class Village:
         return [
             peer.accepted + sum(peer.refusals.values())
             for by in (2, 3)
-            for peer in sorted(self.clients[by].peers(), key=lambda peer: peer.name)
+            for peer in sorted(self.clients[by].neighbours(), key=lambda peer: peer.name)
         ]
 
     def gossip(self, frames=20):
@@ -340,7 +340,7 @@ def test_an_insider_cannot_tell_two_neighbours_different_things_unseen(village, 
     if way == "numbers per receiver":
         assert kinds == {"sequence"}
     proof = village.victim.directory / "peers.json"
-    proof.write_bytes(urllib.request.urlopen(f"{village.nodes[2].url}/v1/peers").read())
+    proof.write_bytes(urllib.request.urlopen(f"{village.nodes[2].url}/v1/neighbours").read())
     assert key_of(1).public in byzmab("evidence", "verify", proof).stdout
     insider.close()
 
@@ -375,7 +375,7 @@ def test_a_clock_years_ahead_at_one_start_is_told_and_repaired_without_losing_ta
     with Client(node.url) as client, Client(other.url) as witness:
         client.rewards([(decision.event_id, 0.5) for decision in client.select_many(20)])
         pulls = {arm.arm: arm.pulls for arm in client.arms().arms}
-        until(lambda: witness.peers()[0].refusals.get("epoch ahead"))
+        until(lambda: witness.neighbours()[0].refusals.get("epoch ahead"))
         until(lambda: client.state().warnings)
         ready = json.load(urllib.request.urlopen(f"{node.url}/readyz"))
         assert ready["status"] == "degraded" and "refuse this node's reports (epoch ahead)" in ready["warnings"][0]
@@ -384,8 +384,8 @@ def test_a_clock_years_ahead_at_one_start_is_told_and_repaired_without_losing_ta
         byzmab("node", "lower-epoch", node.file)
         assert "not ten years above the clock" in refused("lower-epoch", node.file), "once is enough"
         node.start()
-        until(lambda: witness.peers()[0].pulls == pulls)
-        assert client.state().warnings == [] and not witness.peers()[0].evidence
+        until(lambda: witness.neighbours()[0].pulls == pulls)
+        assert client.state().warnings == [] and not witness.neighbours()[0].evidence
         assert client.state().epoch < now() + YEAR
     assert node.stop() == 0 and other.stop() == 0
 

@@ -183,7 +183,7 @@ def test_prometheus_watches_a_network_and_fires_when_a_node_is_byzantine_and_whe
     with Client(node.url, TOKEN, trust=node.trust) as client:
         for _ in range(10):
             client.reward(client.select().event_id, 0.5)
-        until(lambda: [peer for peer in client.peers() if peer.name == "agent-2" and peer.accepted])
+        until(lambda: [peer for peer in client.neighbours() if peer.name == "agent-2" and peer.accepted])
         until(lambda: prometheus.query("up == 1"))
         assert prometheus.fires("ByzmabNeighbourByzantine") is None
         seq = itertools.count(1)
@@ -278,8 +278,8 @@ def test_three_nodes_of_compose_hear_each_other_and_a_lost_volume_is_refused(tmp
     for name, node in nodes.items():
         with node.client() as client:
             client.reward(client.select().event_id, 1.0)
-            until(lambda client=client: all(peer.accepted for peer in client.peers()))
-            assert {peer.name for peer in client.peers()} == set(services) - {name}
+            until(lambda client=client: all(peer.accepted for peer in client.neighbours()))
+            assert {peer.name for peer in client.neighbours()} == set(services) - {name}
     health = json.loads(dict(stages()[1])["HEALTHCHECK"].partition("CMD ")[2])
     alice = nodes["alice"]
     inside = {"BYZMAB_HEALTH": services["alice"]["environment"]["BYZMAB_HEALTH"].replace("8700", str(alice.port))}

@@ -112,7 +112,7 @@ def test_arms_come_and_go(client):
 
 
 def test_neighbours_and_state_are_shown(client):
-    [peer] = client.peers()
+    [peer] = client.neighbours()
     assert (peer.name, peer.key, peer.seq, peer.evidence) == ("agent-2", key_of(2).public, None, [])
     assert peer.fates == dict.fromkeys(ARMS, "silent")
     state = client.state()
@@ -146,6 +146,14 @@ def test_a_stream_tells_the_state_after_every_report(node):
     assert 0 < history[-1]["time"] <= 1000 * time.time()
     assert [item["state"]["seq"] for item in seen] == sorted({item["state"]["seq"] for item in seen})
     assert seen[0]["peers"][0]["name"] == "agent-2"
+
+
+def test_the_earlier_name_of_neighbours_works_and_says_so(client, node):
+    status, headers, body = (answer := ask(f"{node.url}/v1/peers"))[0], answer[1], json.loads(answer[2])
+    assert status == 200 and headers["deprecation"] == "true" and "/v1/neighbours" in headers["link"]
+    assert [peer["name"] for peer in body["peers"]] == [neighbour.name for neighbour in client.neighbours()]
+    with pytest.warns(DeprecationWarning, match=r"use neighbours\(\)"):
+        assert client.peers()[0].name == "agent-2"
 
 
 def test_a_history_keeps_the_whole_time_in_view_within_its_limits(monkeypatch):
@@ -267,7 +275,7 @@ def test_the_asynchronous_client_is_the_same(node):
                 await client.reward("nothing", 1.0)
             arms = await client.arms()
             assert await client.set_arms(arm.arm for arm in arms.arms)
-            return results, caught.value.status, await client.peers(), (await client.state()).name
+            return results, caught.value.status, await client.neighbours(), (await client.state()).name
 
     results, status, peers, name = asyncio.run(play())
     assert {result.status for result in results} == {204} and status == 404
@@ -332,18 +340,18 @@ def test_neighbours_change_without_a_restart(tmp_path):
         node.signal(signal.SIGHUP)
         until(
             lambda: (
-                [(peer.name, peer.key) for peer in client.peers()]
+                [(peer.name, peer.key) for peer in client.neighbours()]
                 == [("agent-2", key_of(3).public), ("agent-4", key_of(4).public)]
             )
         )
         node.file.write_text("neighbours = 3")
         node.signal(signal.SIGHUP)
         assert problem(ask(f"{node.url}/v1/reload", "POST"))[0] == 400
-        assert len(client.peers()) == 2
+        assert len(client.neighbours()) == 2
         node.config.neighbours = ()
         write_config(node.config, node.file)
         assert ask(f"{node.url}/v1/reload", "POST")[0] == 200
-        assert client.peers() == [] and client.state().epoch > 0
+        assert client.neighbours() == [] and client.state().epoch > 0
     assert node.stop() == 0
 
 
@@ -465,7 +473,7 @@ def test_a_reload_is_whole_or_nothing_and_names_what_it_ignores(tmp_path):
     with Client(node.url) as client:
 
         def known():
-            return [(peer.name, peer.endpoint) for peer in client.peers()]
+            return [(peer.name, peer.endpoint) for peer in client.neighbours()]
 
         before = known()
         changed = neighbour_of(3, endpoint=f"tcp/127.0.0.1:{free_port()}")

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from byzmab.core.errors import BadInput
+from byzmab.core.errors import BadInput, suggesting
 from byzmab.core.filters.solo import Solo
 from byzmab.core.liars import f_as_given
 from byzmab.core.tell import EVERY
@@ -26,6 +27,7 @@ from byzmab.experiment.parts import (
     plain,
     resolve_parts,
 )
+from byzmab.graphs import Given
 from byzmab.html import folded, table
 from byzmab.worlds import Replay
 
@@ -34,6 +36,7 @@ ALWAYS_SHOWN = "agents", "byzantine", "f", "graph", "attack", "filter", "policy"
 LEAST = {"horizon": 1, "runs": 1, "record": 1, "epoch": 1, "memory": 0, "seed": 0}
 
 
+@suggesting
 @dataclass(frozen=True)
 class Experiment:
     """What is simulated. Every field is also a flag of `byzmab simulate` and a key of an experiment file.
@@ -76,7 +79,9 @@ class Experiment:
     def __post_init__(self) -> None:
         for item in fields(self):  # numpy's numbers and arrays are taken as Python's
             value = getattr(self, item.name)
-            if isinstance(value, (np.generic, np.ndarray)):
+            if isinstance(value, np.ndarray) and item.name == "graph":
+                object.__setattr__(self, "graph", Given.from_matrix(value))
+            elif isinstance(value, (np.generic, np.ndarray)):
                 object.__setattr__(self, item.name, value.tolist())
         if isinstance(self.arms, str) and self.arms.endswith(".csv"):
             object.__setattr__(self, "arms", read_means(self.arms))
@@ -155,10 +160,10 @@ class Experiment:
 
 
 def check_experiment(given: Any) -> None:
-    """Raise BadInput for what is no experiment, as the name of a file."""
+    """Raise BadInput for anything that is not an experiment, such as the name of a file."""
     if not isinstance(given, Experiment):
-        allowed = "an Experiment; read_experiment(path) reads one from a file"
-        raise BadInput(f"experiment {given!r} is not allowed; allowed: {allowed}")
+        fix = "; use byzmab.read_experiment(path)" if isinstance(given, (str, PathLike)) else ""
+        raise BadInput(f"expected Experiment, got {type(given).__name__}{fix}")
 
 
 def _arms_as_data(arms: Any, contexts: ContextParts | None) -> Any:

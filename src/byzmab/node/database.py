@@ -46,7 +46,7 @@ CREATE TABLE IF NOT EXISTS handovers (key TEXT PRIMARY KEY, frame BLOB NOT NULL)
 CREATE INDEX IF NOT EXISTS settled ON events (number) WHERE state > 0;
 """
 ADDED_COLUMNS = {"events": ("forced TEXT", "context BLOB"), "arms": ("statistics BLOB",)}
-ANEW = "bring back a backup or an export (byzmab node import), or begin anew on purpose with byzmab node init"
+ANEW = "bring back a backup with byzmab node import, or begin anew on purpose with byzmab node init"
 MOST_ROWS = 64  # of one statement; a power of two
 EVENT = "event_id, arm, round, chosen, state, value, settled, forced, context"
 ARM = "arm, place, in_use, pulls, total, pending, statistics"

@@ -11,18 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from byzmab.core.agent import FORMAT, Agent
-from byzmab.core.contexts.agent import ContextAgent
-from byzmab.core.contexts.reports import own_row_of
-from byzmab.core.contexts.statistics import empty_statistics
+from byzmab.core.contexts.model import ContextModel
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
 from byzmab.core.traffic import Forced
+from byzmab.node.api import EVENT_ID, EVENT_ID_RULE
 from byzmab.node.config import Config, Traffic, check_arms
 from byzmab.node.packing import NUMBER, pack, unpack
 from byzmab.node.records import Arm, Event, EventState, State, new_event_id
 from byzmab.node.store import NodeStore, StoreTrouble
 
-EVENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
 AT_HAND = 10_000  # events kept in memory; older ones are looked up on the disk
 OVERDUE = 256  # events that expire at once
 DECIDED_BY = ("f", "kappa", "filter", "policy", "context", "ridge", "shares", "vetting", "max_age", "reward_wait")
@@ -86,8 +84,8 @@ class Decisions:
         """Choose an arm, at a context where there are any; the same event has the same arm, and its first context."""
         seen = self.agent.check_context(context)
         if event_id is not None:
-            if not EVENT_ID.match(event_id):
-                raise BadInput("event_id is not allowed; allowed: 1 to 128 letters, digits, '.', '_', ':' and '-'")
+            if not re.match(EVENT_ID, event_id):
+                raise BadInput(f"event_id is not allowed; allowed: {EVENT_ID_RULE}")
             event = self._find(event_id)
             if event is not None:
                 return event
@@ -221,7 +219,7 @@ class Decisions:
             self._keep_at_hand(batch.number, event)
             batch.settled.append((state, value, event.settled, event.event_id))
             batch.tallies[event.arm] = self._tally(event.arm)
-            if isinstance(self.agent, ContextAgent):
+            if self.agent.context is not None:
                 batch.facts["lead"] = self.agent.lead
 
     def _keep_at_hand(self, batch: int, event: Event) -> None:
@@ -240,7 +238,7 @@ class Decisions:
 
     def _tally(self, arm: str) -> Arm:
         tally, statistics = self.agent.tally(arm), None
-        if isinstance(self.agent, ContextAgent):
+        if self.agent.context is not None:
             moment, gram = self.agent.statistics(arm)
             statistics = pack(moment[None], gram[None])
         numbers = tally.pulls, tally.total, tally.pending, statistics
@@ -282,14 +280,14 @@ def _agent(config: Config, seed: int, state: State) -> Agent:
 
 def _row_of(arm: Arm, config: Config) -> Floats:
     """The row of statistics of a stored arm."""
-    d = config.context or 0
+    model = ContextModel(config.context or 0, config.ridge)
     if not arm.pulls or arm.statistics is None:
-        return np.asarray(empty_statistics(1, d, config.ridge)[0])
+        return np.asarray(model.blank(1)[0])
     try:
-        (moment,), (gram,) = unpack(arm.statistics, d)
+        (moment,), (gram,) = unpack(arm.statistics, model.dimensions)
     except ValueError:
-        raise BadInput(f"statistics of arm {arm.arm!r} in the data are not of {d} dimensions") from None
-    return own_row_of(arm.pulls, moment, gram, config.ridge)
+        raise BadInput(f"statistics of arm {arm.arm!r} in the data are not of {model.dimensions} dimensions") from None
+    return model.own_row(arm.pulls, moment, gram)
 
 
 def _context_of(event: Event) -> Floats | None:

@@ -10,10 +10,8 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from byzmab.core.contexts.reports import ContextReport
-from byzmab.core.report import Report
 from byzmab.core.traffic import Forced
 from byzmab.node.clock import Clock, DeadlineClock
 from byzmab.node.composing import Header, signed_report
@@ -63,7 +61,7 @@ class Choice(NamedTuple):
 
 
 Outgoing = tuple[str, bytes]  # a neighbour's name, and a frame for it
-ReportFor = Callable[["Host", str], Report | ContextReport]  # a liar's report for one neighbour
+ReportFor = Callable[["Host", str], Any]  # a liar's report for one neighbour
 
 
 class Host:
@@ -343,7 +341,7 @@ class Host:
         found = Contradiction.of_one(proof.signed, frame)
         self.courier.disclose(self.neighbourhood.convict(neighbour, found, self.clock.wall()))
 
-    def _frame(self, header: Header, report: Report | ContextReport, marks: list[Mark]) -> bytes:
+    def _frame(self, header: Header, report: Any, marks: list[Mark]) -> bytes:
         frame = seal(self.key, signed_report(header, report, marks))
         self.own.sign((header.epoch, header.seq), digest_of(frame))
         return frame

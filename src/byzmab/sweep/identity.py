@@ -32,8 +32,7 @@ PLAYING = (
     "baselines",
     "contexts",
     *(f"experiment/{name}.py" for name in ("experiment", "parts", "given_means", "listening", "context_settings")),
-    *(f"simulation/{name}.py" for name in ("true_means", "sizes", "density", "single_run", "loops")),
-    *(f"simulation/{name}.py" for name in ("context_run", "context_world")),
+    *(f"simulation/{name}.py" for name in ("true_means", "sizes", "density", "single_run", "loops", "context_world")),
 )
 ONLY_HERE = "only here"  # a key of identities that hold in this process alone
 PACKAGES = ("byzmab", "numpy", "numba", "llvmlite")

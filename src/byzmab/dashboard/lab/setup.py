@@ -15,8 +15,7 @@ from byzmab.experiment.experiment import Experiment
 from byzmab.experiment.files import to_toml
 from byzmab.experiment.parts import ALGORITHMS, PLUGINS, RESILIENT
 from byzmab.experiment.settings import ABOUT, SWITCHES, from_text, to_text
-from byzmab.simulation.context_sizes import context_bytes
-from byzmab.simulation.sizes import COMFORTABLE_BYTES, bytes_of
+from byzmab.simulation.sizes import COMFORTABLE_BYTES, bytes_of, context_bytes
 from byzmab.testbed.provision import draw_graph
 
 MOST = {"agents": 60, "arms": 50, "runs": 500, "record": 1000, "context": 20}  # that a page can show

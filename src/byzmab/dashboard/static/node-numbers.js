@@ -48,7 +48,7 @@ const shown = new Map(); // the rows by file name, made once, so that a button k
 
 // The stream tells of evidence without its frames: they are asked for when wanted.
 async function saveEvidence(name, choose) {
-  const { peers } = await ask("/v1/peers");
+  const { neighbours: peers } = await ask("/v1/neighbours");
   save(JSON.stringify(choose(peers), null, 2), "application/json", name);
 }
 
