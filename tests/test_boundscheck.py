@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from byzmab.simulation.context_run import ContextRun
 
 from byzmab import BadInput, Experiment, Graph, compiled, simulate
 from byzmab.cli.main import main
 from byzmab.engine.state import State
 from byzmab.engine.typed import Array
-from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.single_run import Run
 
 TESTS = Path(__file__).parent
