@@ -10,7 +10,7 @@ test test-random: WORKERS = 3
 # Python keeps what it made of a source file, also where the environment says no: tests start many processes
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run reproduce test test-random test-long quick boundscheck soak lowest newest prerelease coverage release-check pythons dist check bench docs clean chromium
+.PHONY: run reproduce test test-random test-long quick boundscheck soak lowest newest prerelease coverage release-check pythons dist check bench docs clean tools
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml constraints.txt
@@ -25,12 +25,12 @@ run: $(READY)
 reproduce: $(READY)
 	$(BIN)/byzmab reproduce all --runs 200 --out out-200
 
-test: $(READY) chromium
+test: $(READY) tools
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 # all tests, with modules and the tests of each in a random order; ORDER=SEED, as an earlier run has shown it, repeats one
 ORDER ?= $(shell date +%s)
-test-random: $(READY) chromium
+test-random: $(READY) tools
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal --random-order --random-order-seed=$(ORDER)
 
 # all tests that start no process and no browser, one case in eight of those with many
@@ -110,6 +110,7 @@ dist: $(READY)
 	cd .venv-dist && bin/python ../tests/wheel.py bare
 	.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls dist/*.whl)[node,study]"
 	cd .venv-dist && bin/python ../tests/wheel.py
+	$(BIN)/python tests/container.py "$$(ls dist/*.whl)"
 	rm -rf .venv-dist
 
 check: $(READY)
@@ -120,11 +121,20 @@ check: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	$(BIN)/python tests/lowest.py > /dev/null  # every dependency has a lower bound
 
-# the browser for tests of pages: Debian's, installed where we may
-chromium:
-	@command -v chromium > /dev/null || if [ "$$(id -u)" = 0 ]; then \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium > /dev/null; \
-	else echo "chromium is missing: install Debian's package chromium, then run make test again" >&2; exit 1; fi
+# Debian's packages for tests: the browser, and the tools that judge the files in deploy/; installed where we may.
+# Recommended packages only with the browser, as fonts are. The service that comes with Prometheus is not left running.
+tools:
+	@browser=""; judges=""; \
+	command -v chromium > /dev/null || browser=" chromium"; \
+	command -v prometheus > /dev/null && command -v promtool > /dev/null || judges=" prometheus"; \
+	command -v systemd-analyze > /dev/null || judges="$$judges systemd"; \
+	if [ -z "$$browser$$judges" ]; then exit 0; fi; \
+	if [ "$$(id -u)" != 0 ]; then \
+		echo "missing: install Debian's packages$$browser$$judges, then run make test again" >&2; exit 1; fi; \
+	export DEBIAN_FRONTEND=noninteractive; apt-get update -qq || exit 1; \
+	if [ -n "$$browser" ]; then apt-get install -y -qq $$browser > /dev/null || exit 1; fi; \
+	if [ -n "$$judges" ]; then apt-get install -y -qq --no-install-recommends $$judges > /dev/null || exit 1; fi; \
+	case "$$judges" in *prometheus*) if [ -d /run/systemd/system ]; then systemctl --quiet disable --now prometheus; fi ;; esac
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

@@ -13,7 +13,7 @@ import warnings
 
 from benchmarks.contexts import ALONE, NETWORKS, RULES
 from byzmab import Experiment
-from byzmab.simulation.context_run import ContextRun
+from byzmab.simulation.single_run import Run
 
 ATTACKS = ("none", "flip", "inflate", "stealth-at")
 BLOCKS = 5
@@ -21,7 +21,7 @@ BLOCKS = 5
 
 def play(experiment, block):
     """Processor seconds of one block of a run after the other."""
-    run = ContextRun(experiment, 0)
+    run = Run(experiment, 0)
     for number in range(BLOCKS + 1):
         began = time.process_time()
         run.advance((number + 1) * block)

@@ -183,7 +183,7 @@ def idle():
             before = node.processor_seconds()
             time.sleep(10)
             share = (node.processor_seconds() - before) / 10
-            peers = json.load(urllib.request.urlopen(f"http://127.0.0.1:{node.port}/v1/peers"))["peers"]
+            peers = json.load(urllib.request.urlopen(f"http://127.0.0.1:{node.port}/v1/neighbours"))["neighbours"]
             ended.set()
             talker.join()
             for transport in transports:
@@ -252,7 +252,9 @@ def insider(context):
             talker.start()
             time.sleep(1)
             attacked = asyncio.run(one_client(node.port, SECONDS, context))
-            peer = json.load(urllib.request.urlopen(f"http://127.0.0.1:{node.port}/v1/peers", timeout=120))["peers"][0]
+            peer = json.load(urllib.request.urlopen(f"http://127.0.0.1:{node.port}/v1/neighbours", timeout=120))[
+                "neighbours"
+            ][0]
             began = time.perf_counter()
             node.process.terminate()
             node.process.wait()

@@ -14,7 +14,6 @@ from byzmab.core.draws import uniform
 from byzmab.core.filters.base import CAPPED_COUNTS
 from byzmab.core.filters.fates import KEPT, tell
 from byzmab.core.filters.trimmed import Mean
-from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.parts import ALGORITHMS, PLUGINS
 from byzmab.simulation.single_run import Run
 from byzmab.testing import check
@@ -502,7 +501,7 @@ def test_statistics_that_are_none_are_silence_and_so_is_what_is_not_filled_in():
     attacks = at_contexts(ContextAttack, lie_at=lopsided), at_contexts(ContextAttack, lie_at=to_one_alone), "starve"
     results = []
     for attack in attacks:
-        run = ContextRun(Experiment(attack=attack, horizon=50, **settings), 0)
+        run = Run(Experiment(attack=attack, horizon=50, **settings), 0)
         run.advance(50)
         results.append(run.state.regret.tolist())
     assert results[0] == results[1] == results[2]
@@ -517,7 +516,7 @@ def test_an_arm_that_is_not_filled_in_is_not_told_as_to_another():
                     report[arm, index] = world.statistics[sender, arm, index]
 
     settings = {"context": 3, "arms": "random:3", "filter": "pooled", "agents": 4, "byzantine": 1, "runs": 1}
-    run = ContextRun(Experiment(attack=at_contexts(ContextAttack, lie_at=to_one_alone), horizon=5, **settings), 0)
+    run = Run(Experiment(attack=at_contexts(ContextAttack, lie_at=to_one_alone), horizon=5, **settings), 0)
     run.advance(5)
     state = run.state
     rows = state.inbox_rows[: int(state.inbox_starts[-1])][state.inbox_senders[: int(state.inbox_starts[-1])] == 0]

@@ -67,7 +67,8 @@ def run_console(body):
     lines = []
     for command in commands:
         printed = run_command(command, environment)
-        lines += [f"$ {command}", *(line.rstrip() for line in printed.rstrip().splitlines())]
+        told = [line.rstrip() for line in printed.rstrip().splitlines() if not line.startswith("compiling ")]
+        lines += [f"$ {command}", *told]
     return "\n".join(lines) + "\n"
 
 

@@ -73,7 +73,7 @@ def http():
 @pytest.mark.parametrize("part", [python, command_line, http], ids=["Python", "command line", "HTTP"])
 def test_what_is_public_changes_only_on_purpose(part):
     heading, now = f"# {part.__name__}", [part.__name__, *part()]
-    parts = {text.splitlines()[0]: text.splitlines() for text in FILE.read_text().split("# ") if text.strip()}
+    parts = {text.splitlines()[0]: text.strip().splitlines() for text in FILE.read_text().split("# ") if text.strip()}
     if WRITE:
         parts[part.__name__] = now
         FILE.write_text("\n".join(f"# {chr(10).join(lines)}\n" for lines in parts.values()))

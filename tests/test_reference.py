@@ -52,7 +52,7 @@ def flags(command):
 
 def default_of(option):
     """What holds if the flag is not given: of a setting as `Experiment()` has it, else as the program says."""
-    name = option.opts[0].removeprefix("--").replace("-", "_")
+    name = option.name
     value = option.default
     if value is None and option in flags(COMMANDS[SIMULATE]).values() and name in Experiment.__dataclass_fields__:
         value = getattr(Experiment(), name)

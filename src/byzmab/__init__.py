@@ -13,28 +13,27 @@ if TYPE_CHECKING:
     from byzmab.baselines import Baseline
     from byzmab.core.agent import Agent
     from byzmab.core.compiler import compiled
-    from byzmab.core.contexts.reports import ContextReport
+    from byzmab.core.contexts.reports import ContextReport, scale_contexts
     from byzmab.core.errors import BadInput
     from byzmab.core.filters import Filter
     from byzmab.core.policies import Policy
     from byzmab.core.policies.base import with_doubt
     from byzmab.core.report import Belief, Heard, Report
     from byzmab.core.tally import Tally
-    from byzmab.drifts import Drift
     from byzmab.graphs import Graph
     from byzmab.node.client import AsyncClient, Client, NodeError
-    from byzmab.rewards import Pull, Rewards
     from byzmab.search import search_attack
     from byzmab.simulation.compare import Comparison, compare
     from byzmab.simulation.experiment import Experiment
     from byzmab.simulation.files import read_experiment
-    from byzmab.simulation.offline import inverse_propensity, replay_policy
     from byzmab.simulation.result import Result
     from byzmab.simulation.run import simulate
     from byzmab.sweep.data import open_sweep
-    from byzmab.sweep.points import Sweep
+    from byzmab.sweep.points import Sweep, grid
     from byzmab.sweep.run import run_sweep
     from byzmab.sweep.store import ResultStore
+    from byzmab.worlds import Drift, Pull, Rewards
+    from byzmab.worlds.offline import inverse_propensity, replay_policy
 
 __version__ = version("byzmab")
 
@@ -48,28 +47,30 @@ _HOMES = {
     "Client": "node.client",
     "Comparison": "simulation.compare",
     "ContextReport": "core.contexts.reports",
-    "Drift": "drifts",
+    "Drift": "worlds",
     "Experiment": "simulation.experiment",
     "Filter": "core.filters",
     "Graph": "graphs",
     "Heard": "core.report",
     "NodeError": "node.client",
     "Policy": "core.policies",
-    "Pull": "rewards",
+    "Pull": "worlds",
     "Report": "core.report",
     "Result": "simulation.result",
     "ResultStore": "sweep.store",
-    "Rewards": "rewards",
+    "Rewards": "worlds",
     "Sweep": "sweep.points",
     "Tally": "core.tally",
     "World": "attacks",
     "compare": "simulation.compare",
     "compiled": "core.compiler",
-    "inverse_propensity": "simulation.offline",
+    "grid": "sweep.points",
+    "inverse_propensity": "worlds.offline",
     "open_sweep": "sweep.data",
     "read_experiment": "simulation.files",
-    "replay_policy": "simulation.offline",
+    "replay_policy": "worlds.offline",
     "run_sweep": "sweep.run",
+    "scale_contexts": "core.contexts.reports",
     "search_attack": "search",
     "simulate": "simulation.run",
     "with_doubt": "core.policies.base",
@@ -103,11 +104,13 @@ __all__ = [
     "__version__",
     "compare",
     "compiled",
+    "grid",
     "inverse_propensity",
     "open_sweep",
     "read_experiment",
     "replay_policy",
     "run_sweep",
+    "scale_contexts",
     "search_attack",
     "simulate",
     "with_doubt",

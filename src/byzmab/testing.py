@@ -26,15 +26,14 @@ from byzmab.core.mistakes import check_functions
 from byzmab.core.plugins import Plugin
 from byzmab.core.policies import Policy
 from byzmab.core.report import Belief, Heard, Middle
-from byzmab.drifts import Drift
 from byzmab.graphs import Graph
-from byzmab.rewards import Pull, Rewards
-from byzmab.rewards.base import prepared_for
 from byzmab.simulation.context_contract import check_at_contexts, check_tells_statistics
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.run import simulate
 from byzmab.simulation.single_run import Run, plain_and_dense
 from byzmab.simulation.true_means import draw_means
+from byzmab.worlds import Drift, Pull, Rewards
+from byzmab.worlds.rewards import prepared_for
 
 TRIALS = 200
 SMALL = Experiment(agents=6, byzantine=1, f=1, arms=(0.6, 0.5, 0.2), horizon=60, runs=2)

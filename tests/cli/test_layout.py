@@ -3,12 +3,11 @@
 import json
 import os
 import re
-import sys
 
 import pytest
 from command import Forked, Terminal
 
-from byzmab.cli.layout import new_table, print_table
+from byzmab.cli.layout import Table, numbers, print_table, words
 from byzmab.cli.tables import show_network
 
 CASES = {
@@ -50,22 +49,37 @@ def test_names_and_numbers_are_whole_in_a_narrow_terminal(tmp_path):
     assert f"{json.loads(wide)['messages']:,}" in text
 
 
-def test_a_table_too_wide_is_printed_a_few_columns_at_a_time(capsys, monkeypatch):
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    monkeypatch.setenv("TERM", "dumb")
-    table = new_table("numbers", ["name"], [f"column {number}" for number in range(12)])
-    for row in "ab":
-        table.add_row(f"row {row}", *(f"{row}-{number:03}" for number in range(12)))
+def shown(table, capsys, monkeypatch, columns):
+    monkeypatch.setattr("byzmab.cli.layout.FILE_WIDTH", columns)
     print_table(table)
     text = capsys.readouterr().out
-    assert max(map(len, text.splitlines())) <= 80
+    assert max(map(len, text.splitlines())) <= columns
+    return text
+
+
+def wide_table():
+    columns = [*words("name"), *numbers("first"), *numbers("second", "third", rank=1), *numbers("fourth", rank=2)]
+    table = Table("numbers of two", [*columns, *words("place", rank=1), *numbers("same", rank=1)])
     for row in "ab":
-        assert text.count(f"row {row}") > 1  # the name in every part
-        for number in range(12):
-            assert text.count(f"{row}-{number:03}") == 1
+        table.add(f"row {row}", *(f"{row}-{number:020}" for number in range(4)), f"place {row}", "7")
+    return table
 
 
-def test_worse_than_alone_is_said_without_colour(tmp_path):
+def test_what_is_equal_in_all_rows_stands_once_above_the_table(capsys, monkeypatch):
+    lines = shown(wide_table(), capsys, monkeypatch, 200).splitlines()
+    assert lines[:2] == ["numbers of two", "same 7"]
+    assert "left out" not in "".join(lines)
+
+
+def test_a_table_too_wide_leaves_columns_out_by_rank_and_names_them(capsys, monkeypatch):
+    text = shown(wide_table(), capsys, monkeypatch, 80)
+    assert text.count("numbers of two") == 1 and text.count("row a") == 1
+    assert "left out at 80 columns: third, fourth, place; a wider terminal" in text.replace("\n", " ")
+    for row in "ab":
+        assert f"{row}-{0:020}" in text and f"{row}-{1:020}" in text and f"{row}-{2:020}" not in text
+
+
+def test_worse_than_solo_is_said_without_colour(tmp_path):
     cells = [
         "tournament",
         "--horizon",
@@ -80,7 +94,7 @@ def test_worse_than_alone_is_said_without_colour(tmp_path):
         "extreme",
     ]
     text = printed([*cells, "--agents", "6", "--graph", "complete"], tmp_path)
-    assert re.search(r"\d\.\d\d ±\d\.\d\d\*?!", text)  # believing everyone under extreme lies
+    assert re.search(r"\d\.\d\d ±\d\.\d\d!", text)  # believing everyone under extreme lies
 
 
 def test_a_network_tells_of_every_proof_and_of_no_suspicion(capsys):

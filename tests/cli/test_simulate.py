@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -28,6 +29,22 @@ def test_json_is_the_contract():
     assert printed["agent_steps"] == 3 * 5 * 200
     assert printed["messages"] == 3 * 20 * 200
     assert printed["arms_told"] == 4 * printed["messages"]
+
+
+def test_the_saving_is_that_over_the_same_agents_solo():
+    printed = simulate_json("--attack", "none")
+    solo = simulate_json("--attack", "none", "--filter", "solo")
+    assert printed["solo"]["mean"] == solo["regret"]["mean"] and solo["solo"] is solo["saving"] is None
+    saving = printed["saving"]
+    assert saving["mean"] == pytest.approx(1 - printed["regret"]["mean"] / solo["regret"]["mean"])
+    assert saving["low"] < saving["mean"] < saving["high"]
+    assert simulate_json("--no-solo")["saving"] is None
+
+
+def test_the_first_line_is_the_answer():
+    lines = byzmab("simulate", *SMALL).stdout.splitlines()
+    assert re.fullmatch(r"regret \S+ ±\S+ per honest agent; solo \S+ ±\S+; (saves|costs) .+", lines[0])
+    assert lines[1].startswith("trimmed with ucb against constant on complete: 1 of 5 agents Byzantine, 200 rounds")
 
 
 def test_bytes_are_of_what_was_really_told():
@@ -120,6 +137,7 @@ def test_out_leaves_what_reproduces_the_result(tmp_path):
         "regret.pdf",
         "regret.png",
         "result.nc",
+        "solo.nc",
     ]
     again = byzmab("simulate", out / "experiment.toml", "--json", cwd=tmp_path / "here")
     assert json.loads(again.stdout)["regret"] == json.loads(first.stdout)["regret"]

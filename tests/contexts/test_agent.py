@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from byzmab import Agent, BadInput, Report
-from byzmab.core.contexts.agent import ContextAgent
 from byzmab.core.contexts.reports import ContextReport
 from byzmab.core.filters.fates import Fate
 
@@ -235,7 +234,7 @@ def test_an_agent_saved_and_loaded_in_every_round_goes_on_as_if_it_had_never_sto
         for one in (agent, twin):
             one.reward(arm, value, x)
             one.hear("other", other.report())
-    assert isinstance(twin, ContextAgent)
+    assert twin.context == 2
     assert agent.to_json() == twin.to_json()
 
 
@@ -252,7 +251,7 @@ def test_a_copy_goes_on_as_the_agent_does_and_by_itself(made):
         assert one is again or one.to_json() == kept
         one.reward(arm, 1.0, (0.6, 0.8))
         learn(one, np.random.default_rng(3), 60)
-    assert isinstance(again, ContextAgent)
+    assert again.context == 2
     assert again.to_json() == agent.to_json() and again.report().pulls.sum() == 101
 
 

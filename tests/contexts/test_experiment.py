@@ -8,8 +8,8 @@ from command import byzmab
 
 from byzmab import Agent, BadInput, Experiment, Result, Sweep, compare, simulate
 from byzmab.simulation.assumptions import FilterWithoutContexts, settings_unused
-from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.context_world import draw_parameters
+from byzmab.simulation.single_run import Run
 from byzmab.tournament.field import CONTEXT_ATTACKS, read_field
 
 SMALL = Experiment(
@@ -18,7 +18,7 @@ SMALL = Experiment(
 
 
 def contexts_of(experiment, rounds, agent):
-    run, seen = ContextRun(experiment, 0), []
+    run, seen = Run(experiment, 0), []
     for time in range(rounds):
         run.advance(time + 1)
         seen.append(run.state.contexts[agent].copy())
@@ -35,7 +35,7 @@ def test_contexts_are_of_length_one_and_lean_only_where_asked():
 
 def test_regret_is_against_the_best_arm_at_each_context():
     experiment = SMALL.but(arms=[[0.0, 0.5, 0.0], [0.0, -0.5, 0.0], 0.6])
-    run, parameters, expected = ContextRun(experiment, 0), draw_parameters(experiment, 0), 0.0
+    run, parameters, expected = Run(experiment, 0), draw_parameters(experiment, 0), 0.0
     for time in range(60):
         run.advance(time + 1)
         means = 0.5 + parameters @ run.state.contexts[5]

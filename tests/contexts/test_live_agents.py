@@ -6,7 +6,7 @@ import pytest
 from byzmab import Agent, ContextReport, Experiment
 from byzmab.core.contexts.reports import parts_of
 from byzmab.core.draws import fold
-from byzmab.simulation.context_run import ContextRun
+from byzmab.simulation.single_run import Run
 
 D = 3
 
@@ -29,7 +29,7 @@ def test_live_agents_choose_the_simulated_arms(shares):
     experiment = Experiment(
         context=D, arms="random:3", agents=8, byzantine=2, f=2, attack="none", horizon=80, **settings
     )
-    run = ContextRun(experiment, 0)
+    run = Run(experiment, 0)
     state, normal = run.state, range(2, 8)
     key = state.policy_key
     live = {i: Agent(3, 2, context=D, seed=int(fold(key, i)), **settings) for i in normal}

@@ -21,10 +21,9 @@ from byzmab.core.draws import fold
 from byzmab.dashboard.live.watch import Watch
 from byzmab.node.config import read_config
 from byzmab.node.transport.memory import Hub
-from byzmab.simulation.context_run import ContextRun
+from byzmab.simulation.single_run import Run
 from byzmab.testbed.believers import Believers
-from byzmab.testbed.context_liar import ContextView
-from byzmab.testbed.liar import Liar
+from byzmab.testbed.liar import AttackView, Liar
 from byzmab.testbed.network import Network
 from byzmab.testbed.plan import AttackPlan, attacks_for, with_liars, write_plan
 from byzmab.testbed.provision import Options, plan_contexts, provision
@@ -93,7 +92,7 @@ def test_nodes_see_the_simulated_contexts_and_choose_the_simulated_arms(tmp_path
     """Seven hosts, two of them liars in signed frames; regret is the simulator's too."""
     world = {"arms": digits} if contexts == "data" else {"contexts": contexts}
     experiment = experiment_of(attack=attack, **world)
-    plan, run = plan_of(experiment), ContextRun(experiment, 0)
+    plan, run = plan_of(experiment), Run(experiment, 0)
     hub, hosts = hosts_of(plan, experiment, tmp_path, run.state.policy_key)
     streams = [stream_of(plan, i) for i in range(N)]
     for time in range(-K, 25):
@@ -121,11 +120,11 @@ def report_of(rows, arms):
 def test_what_liars_make_up_over_the_wire_is_what_they_tell_in_the_simulator(attack):
     """From reports alone: the mean of a receiver's contexts follows from its matrices."""
     experiment = experiment_of(attack=attack, contexts="leaning")
-    plan, run = plan_of(experiment), ContextRun(experiment, 0)
+    plan, run = plan_of(experiment), Run(experiment, 0)
     run.advance(60)
     before = {name: report_of(run.state.statistics[i].copy(), plan.arms) for i, name in enumerate(NAMES)}
     run.advance(61)
-    view = ContextView(plan, plan.contexts, NAMES[0])
+    view = AttackView(plan, NAMES[0])
     view.look(before)
     view.make_up(60)
     starts, senders, rows = run.state.inbox_starts, run.state.inbox_senders, run.state.inbox_rows
@@ -143,9 +142,9 @@ def test_what_liars_make_up_over_the_wire_is_what_they_tell_in_the_simulator(att
 
 def test_whoever_is_not_heard_is_imagined_with_the_true_parameters():
     experiment = experiment_of(attack="large")
-    plan, run = plan_of(experiment), ContextRun(experiment, 0)
+    plan, run = plan_of(experiment), Run(experiment, 0)
     run.advance(2_000 // N)
-    view = ContextView(plan, plan.contexts, NAMES[0])
+    view = AttackView(plan, NAMES[0])
     mine = report_of(run.state.statistics[0].copy(), plan.arms)
     view.look({NAMES[0]: mine})
     view.make_up(100)
@@ -159,7 +158,7 @@ def test_whoever_is_not_heard_is_imagined_with_the_true_parameters():
 def test_a_liar_with_an_arm_more_or_less_than_the_plan_goes_on_lying(tmp_path):
     """Of the plan's arms; what it imagines of whoever tells nothing does not fail either."""
     experiment = experiment_of(attack="flip")
-    plan, key = plan_of(experiment), ContextRun(experiment, 0).state.policy_key
+    plan, key = plan_of(experiment), Run(experiment, 0).state.policy_key
     hub, hosts = hosts_of(plan, experiment, tmp_path, key)
     stream = stream_of(plan, 0)
     for arms in (plan.arms, (*plan.arms, "another"), ("another", *plan.arms[1:])):
@@ -201,7 +200,7 @@ def test_what_no_honest_agent_can_tell_costs_believers_little():
 def test_a_liar_that_turns_honest_tells_its_own_statistics_no_more_a_lie(tmp_path):
     """From its next report on, before its process is started anew; whoever lies instead begins to."""
     experiment = experiment_of(attack="flip")
-    plan, key = plan_of(experiment), ContextRun(experiment, 0).state.policy_key
+    plan, key = plan_of(experiment), Run(experiment, 0).state.policy_key
     hub, hosts = hosts_of(plan, experiment, tmp_path, key)
     for number in (0, 3):
         stream = stream_of(plan, number)
@@ -297,7 +296,7 @@ def test_bad_settings_are_said_in_one_sentence(tmp_path, arguments, said):
 def has_learned(address):
     """Whether a node has decided 50 times, and accepted a report of each neighbour."""
     with Client(address, timeout=LONG) as client:
-        return client.state().decisions > 50 and all(peer.accepted for peer in client.peers())
+        return client.state().decisions > 50 and all(peer.accepted for peer in client.neighbours())
 
 
 def test_the_command_plays_with_contexts_over_sockets(tmp_path):

@@ -7,7 +7,6 @@ from byzmab import Experiment
 from byzmab.attacks import CONTEXT_ATTACKS
 from byzmab.baselines.contexts import CONTEXT_BASELINES
 from byzmab.core.filters import FILTERS
-from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.single_run import Run
 
 SMALL = Experiment(
@@ -35,7 +34,7 @@ def choices_of(run, horizon):
 
 def assert_same_choices(experiment):
     expected, regret, told, leads = naive_contexts.play(experiment, 0)
-    run = ContextRun(experiment, 0)
+    run = Run(experiment, 0)
     for time, (theirs, ours) in enumerate(zip(expected, choices_of(run, experiment.horizon), strict=True)):
         assert ours == theirs, f"round {time}"
     assert run.state.regret[:, -1] == pytest.approx(regret)
@@ -115,7 +114,7 @@ def test_with_a_constant_context_and_no_ridge_projection_is_the_algorithm_withou
     for attack in ("none", "starve"):
         plain = Experiment(filter=filter, attack=attack, **common)
         constant = plain.but(context=1, ridge=1e-13, shares="projection", vetting=False)
-        runs = Run(plain, 0), ContextRun(constant, 0)
+        runs = Run(plain, 0), Run(constant, 0)
         without, with_context = (choices_of(run, plain.horizon) for run in runs)
         for time in range(plain.horizon):
             assert with_context[time] == without[time], f"round {time}"

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from command import byzmab, copy_machine_code
 
 from byzmab.core import compiler
+from byzmab.core.report import Floats
 from byzmab.simulation import warm_up
 
 SMALL = ["simulate", "--runs", "1", "--horizon", "10"]
@@ -136,8 +138,37 @@ def tail(x):
 
 
 @compiler.compiled_borrowing_noinline
-def first_of_tail(x):
+def first_of_tail(x: Floats) -> float:
     return tail(x)[0]
+
+
+class Pair(NamedTuple):
+    size: int
+    values: Floats
+
+
+def returns_array(x: Floats) -> Floats:
+    return x
+
+
+def returns_pair(x: Floats) -> tuple[float, Pair]:
+    return 0.0, Pair(x.size, x)
+
+
+def returns_something(x):
+    return x
+
+
+@pytest.mark.parametrize("function", [returns_array, returns_pair, returns_something])
+def test_whoever_borrows_arrays_and_returns_one_is_refused(function):
+    """It counts no references, so the array would be freed while it is in use."""
+    for decorate in (compiler.compiled_borrowing, compiler.compiled_borrowing_noinline):
+        with pytest.raises(
+            TypeError, match=f"{function.__name__} borrows arrays and returns .*; declare a return type"
+        ):
+            decorate(function)
+    with pytest.raises(TypeError, match="borrows arrays"):
+        compiler.specialize(function, borrows=True)
 
 
 def test_whoever_borrows_arrays_leaves_their_references_as_they_were():
@@ -150,9 +181,13 @@ def test_whoever_borrows_arrays_leaves_their_references_as_they_were():
     assert sys.getrefcount(numbers) == before
 
 
+def makes_array(count: int) -> float:
+    return np.empty(count)[0]
+
+
 def test_whoever_borrows_makes_no_arrays():
     with pytest.raises(numba.core.errors.NumbaError):
-        compiler.compiled_borrowing_noinline(lambda count: np.empty(count)[0])(3)
+        compiler.compiled_borrowing_noinline(makes_array)(3)
 
 
 def test_machine_code_of_one_function_in_two_templates_is_kept_under_two_names():

@@ -213,7 +213,7 @@ def test_directions_in_single_precision_are_contexts_of_length_1():
         seen = checked_context(x, D)
         assert np.linalg.norm(seen) <= 1.0 + 1e-12 and seen == pytest.approx(x, abs=1e-6)
         assert np.array_equal(checked_context(seen, D), seen)
-    with pytest.raises(BadInput, match=r"^context of length 1.00001 is not allowed"):
+    with pytest.raises(BadInput, match=r"^context has norm 1.00001; allowed: a norm above 0 and at most 1"):
         checked_context([1.00001, 0.0, 0.0, 0.0], D)
 
 

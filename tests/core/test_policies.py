@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from byzmab import Belief
 from byzmab.core.policies import POLICIES
+from byzmab.core.policies.base import argmax_at_random
 from byzmab.core.policies.kl_ucb import bernoulli_kl, largest_mean
+from byzmab.core.policies.moss import ceiling_of_log
 
 
 def belief_of(estimates, weights=None, doubts=None, own=None):
@@ -168,3 +170,29 @@ def test_a_strong_prior_pulls_samples_towards_it():
 def test_a_larger_constant_explores_more_by_relative_entropy():
     assert choose("kl-ucb:0.1", [0.5, 0.7], [10, 1000]) == 1
     assert choose("kl-ucb:3", [0.5, 0.7], [10, 1000]) == 0
+
+
+@given(st.floats(1.0, 1e300))
+def test_a_logarithm_is_never_above_its_ceiling(value):
+    """By which `moss` leaves out arms that cannot win."""
+    assert math.log(value) < ceiling_of_log(value) < math.log(value) + 0.0009
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1), st.integers(1, 40), st.sampled_from([0.0, 0.1, 2.0]), st.floats(0, 1)),
+        min_size=1,
+        max_size=12,
+    ),
+    st.integers(1, 9),
+    st.integers(0, 2**32),
+)
+def test_moss_chooses_among_the_largest_of_all_indices_however_many_arms_it_leaves_out(few, copies, state):
+    """With as many arms as make several blocks, and many that are tied."""
+    estimates, weights, doubts, own_means = np.array(few * copies).T.copy()
+    belief = belief_of(estimates, weights, doubts, (own_means, np.maximum(weights / 3, 1.0)))
+    params = np.array([0.25])
+    rng, other = np.array([state], np.uint64), np.array([state], np.uint64)
+    index = POLICIES.resolve("moss").explain(belief, 9, params, other)
+    assert POLICIES.resolve("moss").choose(belief, 9, params, rng) == argmax_at_random(index, other)
+    assert rng == other

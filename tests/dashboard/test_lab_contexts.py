@@ -29,7 +29,7 @@ from byzmab.dashboard.lab.round_view import step
 from byzmab.dashboard.lab.routes import make_app
 from byzmab.dashboard.lab.setup import command_of, read_setup
 from byzmab.dashboard.lab.work import seconds_of
-from byzmab.simulation.context_run import ContextRun
+from byzmab.simulation.single_run import Run
 
 SMALL = {
     "context": "3", "arms": "random:3", "agents": "7", "byzantine": "2", "filter": "pooled", "policy": "tuned",
@@ -76,7 +76,7 @@ def test_the_belief_shown_follows_from_the_pairs_shown(filter, shares, vetting):
         context=3, arms="random:3", agents=7, byzantine=2, filter=filter, shares=shares, vetting=vetting, attack="swap",
         runs=1,
     )  # fmt: skip
-    run = ContextRun(experiment, 0)
+    run = Run(experiment, 0)
     run.advance(150)
     view, trusted = play_round_at(run), 0
     for agent in range(7):
@@ -127,7 +127,7 @@ def prior_of(experiment, view, agent, arm, heard):
 def test_one_round_is_told_with_its_context_and_what_believing_everyone_makes_of_it():
     experiment = read_setup({**SMALL, "attack": "large"})
     told = step(experiment, 1, 100, 5)
-    run = ContextRun(experiment, 0)
+    run = Run(experiment, 0)
     run.advance(100)
     assert told["context"] == pytest.approx(run.state.contexts[4].tolist())
     assert told["choice"] == run.state.choices[4] + 1

@@ -49,7 +49,7 @@ class Village:
 
     def seen(self, by):
         """What one of the others knows of agent 1."""
-        return next(peer for peer in self.clients[by].peers() if peer.name == "agent-1")
+        return next(peer for peer in self.clients[by].neighbours() if peer.name == "agent-1")
 
     def heard(self):
         """Whether the others have the newest tallies of agent 1."""
@@ -61,7 +61,7 @@ class Village:
         return [
             peer.accepted + sum(peer.refusals.values())
             for by in (2, 3)
-            for peer in sorted(self.clients[by].peers(), key=lambda peer: peer.name)
+            for peer in sorted(self.clients[by].neighbours(), key=lambda peer: peer.name)
         ]
 
     def gossip(self, frames=20):
@@ -175,6 +175,24 @@ def test_a_lock_that_a_node_holds_cannot_be_deleted_away(tmp_path):
     write_config(config, node.directory / "second.toml")
     assert "data file" in refused(node.directory / "second.toml", code=TRY_AGAIN), "nor with a copy of the key"
     assert node.stop() == 0
+
+
+def test_a_lost_volume_is_refused_where_only_the_volume_can_be_written(tmp_path):
+    """As in a container: nothing can be written beside the key, and the data directory is all that survives."""
+    node = Process(1, tmp_path)
+    (node.directory / "node.key.used").mkdir()  # what cannot be written
+    said = refused(node.file)
+    assert "nothing can be written beside key file" in said and "byzmab node init" in said
+    byzmab("node", "init", node.file)
+    node.start()
+    with Client(node.url) as client:
+        client.select()
+    assert node.stop() == 0
+    node.start()
+    node.kill()
+    shutil.rmtree(node.directory / "agent-1")
+    (node.directory / "agent-1.used").unlink()  # it is on the same volume
+    assert "whether data was lost cannot be known" in refused(node.file)
 
 
 # thieves and twins
@@ -322,7 +340,7 @@ def test_an_insider_cannot_tell_two_neighbours_different_things_unseen(village, 
     if way == "numbers per receiver":
         assert kinds == {"sequence"}
     proof = village.victim.directory / "peers.json"
-    proof.write_bytes(urllib.request.urlopen(f"{village.nodes[2].url}/v1/peers").read())
+    proof.write_bytes(urllib.request.urlopen(f"{village.nodes[2].url}/v1/neighbours").read())
     assert key_of(1).public in byzmab("evidence", "verify", proof).stdout
     insider.close()
 
@@ -337,14 +355,44 @@ time.time = lambda: real() + float(step.read_text())
 """
 
 
-def test_reward_deadlines_survive_a_step_of_the_wall_clock(tmp_path, monkeypatch):
-    """A day forward, and a day back, while it runs and while it does not."""
+def stepped_node(tmp_path, monkeypatch, seconds, *neighbours, **settings):
+    """A node whose wall clock is so many seconds ahead, as a file says, which is returned, too."""
     step = tmp_path / "step"
-    step.write_text("0")
+    step.write_text(str(seconds))
     (tmp_path / "sitecustomize.py").write_text(STEPPED.format(file=str(step)))
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{':'.join(sys.path)}")
-    node = Process(1, tmp_path, reward_wait=3600.0, report_every=0.1)
+    node = Process(1, tmp_path, *neighbours, report_every=0.1, **settings)
     node.from_nothing = True
+    return node, step
+
+
+def test_a_clock_years_ahead_at_one_start_is_told_and_repaired_without_losing_tallies(tmp_path, monkeypatch):
+    port = free_port()
+    other = Process(2, tmp_path, [neighbour_of(1)], [f"tcp/127.0.0.1:{port}"], report_every=0.1, f=0).start()
+    there = neighbour_of(2, endpoint=f"tcp/127.0.0.1:{port}")
+    node, step = stepped_node(tmp_path, monkeypatch, 20 * YEAR / 1e6, [there], f=0)
+    node.start()
+    with Client(node.url) as client, Client(other.url) as witness:
+        client.rewards([(decision.event_id, 0.5) for decision in client.select_many(20)])
+        pulls = {arm.arm: arm.pulls for arm in client.arms().arms}
+        until(lambda: witness.neighbours()[0].refusals.get("epoch ahead"))
+        until(lambda: client.state().warnings)
+        ready = json.load(urllib.request.urlopen(f"{node.url}/readyz"))
+        assert ready["status"] == "degraded" and "refuse this node's reports (epoch ahead)" in ready["warnings"][0]
+        step.write_text("0")
+        assert node.stop() == 0
+        byzmab("node", "lower-epoch", node.file)
+        assert "not ten years above the clock" in refused("lower-epoch", node.file), "once is enough"
+        node.start()
+        until(lambda: witness.neighbours()[0].pulls == pulls)
+        assert client.state().warnings == [] and not witness.neighbours()[0].evidence
+        assert client.state().epoch < now() + YEAR
+    assert node.stop() == 0 and other.stop() == 0
+
+
+def test_reward_deadlines_survive_a_step_of_the_wall_clock(tmp_path, monkeypatch):
+    """A day forward, and a day back, while it runs and while it does not."""
+    node, step = stepped_node(tmp_path, monkeypatch, 0, reward_wait=3600.0)
     node.start()
     with Client(node.url) as client:
 

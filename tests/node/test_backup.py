@@ -39,7 +39,7 @@ def test_the_documented_restore_brings_all_back_and_no_epoch_is_used_twice(tmp_p
                 client.reward(client.select().event_id, 0.5)
 
         def seen():
-            return witness.peers()[0]
+            return witness.neighbours()[0]
 
         application = threading.Thread(target=work)
         application.start()

@@ -2,16 +2,21 @@
 
 import itertools
 import json
+import os
 import re
 import shutil
 import signal
+import ssl
+import string
 import subprocess
+import sys
 import urllib.parse
 import urllib.request
 from pathlib import Path
 
 import pytest
 import yaml
+from command import byzmab
 from live import NETWORK, Encrypted, Process, frame, free_port, key_of, neighbour_of
 from waiting import LONG, until
 
@@ -24,6 +29,7 @@ from byzmab.node.transport.zenoh import ZenohTransport
 ROOT = Path(__file__).parents[2]
 FILES = ROOT / "deploy"
 TOKEN = "sixteen signs and more"
+LINKS = 7447  # the port of links in a container
 UNITS = ("byzmab@.service", "byzmab-backup@.service", "byzmab-backup@.timer")
 MOST_EXPOSED = 40  # tenths of systemd's points; 0 is safe, 100 is not
 METRIC = re.compile(r"\b(?:byzmab|process)_\w+|\bup\b")
@@ -109,13 +115,13 @@ def queries():
 
 
 class Watching:
-    """A Prometheus that scrapes a node every half second, with the rules of deploy/ and no patience."""
+    """A Prometheus that scrapes a node every second, with the rules of deploy/ and no patience."""
 
     def __init__(self, directory, node):
         hurried = re.sub(r"for: \w+", "for: 1s", (FILES / "alerts.yaml").read_text())
         (directory / "alerts.yaml").write_text(hurried)
         settings = yaml.safe_load((FILES / "prometheus.yaml").read_text())
-        settings["global"] = {"scrape_interval": "500ms", "scrape_timeout": "500ms", "evaluation_interval": "500ms"}
+        settings["global"] = {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"}
         [job] = settings["scrape_configs"]
         job["tls_config"]["ca_file"] = node.trust
         job["authorization"]["credentials_file"] = node.config.http.token_file
@@ -166,8 +172,10 @@ def test_prometheus_watches_a_network_and_fires_when_a_node_is_byzantine_and_whe
         http={"token_file": str(token)},
         report_every=0.1,
         f=0,
-    ).start()
-    other = Process(2, tmp_path, [neighbour_of(1, endpoint=f"tcp/127.0.0.1:{port}")], f=0, report_every=0.1).start()
+    )
+    other = Process(2, tmp_path, [neighbour_of(1, endpoint=f"tcp/127.0.0.1:{port}")], f=0, report_every=0.1)
+    node.spawn()
+    other.start()
     liar = ZenohTransport(NETWORK, key_of(9).public)
     liar.open(lambda name, content: None)
     liar.link(Link("agent-1", key_of(1).public, f"tcp/127.0.0.1:{port}"))
@@ -175,9 +183,9 @@ def test_prometheus_watches_a_network_and_fires_when_a_node_is_byzantine_and_whe
     with Client(node.url, TOKEN, trust=node.trust) as client:
         for _ in range(10):
             client.reward(client.select().event_id, 0.5)
-        until(lambda: [peer for peer in client.peers() if peer.name == "agent-2" and peer.accepted])
+        until(lambda: [peer for peer in client.neighbours() if peer.name == "agent-2" and peer.accepted])
         until(lambda: prometheus.query("up == 1"))
-        assert prometheus.fires("ByzmabNeighbourByzantine") is None and prometheus.fires("ByzmabNodeDown") is None
+        assert prometheus.fires("ByzmabNeighbourByzantine") is None
         seq = itertools.count(1)
 
         def lie():
@@ -201,3 +209,82 @@ def test_prometheus_watches_a_network_and_fires_when_a_node_is_byzantine_and_whe
     prometheus.popen.wait(LONG)
     liar.close()
     assert node.stop() == other.stop() == 0
+
+
+# containers
+
+
+def stages():
+    """The stages of the container file: lists of instructions, each with its arguments."""
+    text = re.sub(r"\\\n\s*", "", (FILES / "Containerfile").read_text())
+    lines = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
+    begins = [number for number, (name, _) in enumerate(lines) if name == "FROM"]
+    return [lines[first:last] for first, last in itertools.pairwise([*begins, len(lines)])]
+
+
+def test_the_container_file_holds_together():
+    build, image = stages()
+    for _, arguments in [each for each in build if each[0] == "COPY"]:
+        *sources, _ = arguments.split()
+        assert any((ROOT / source).exists() for source in sources), f"nothing of {sources} is in a checkout"
+    assert build[0][1].removesuffix(" AS build") == image[0][1], "an environment moves only between equal Pythons"
+    assert ":" in image[0][1], "an image without a tag is another one tomorrow"
+    arguments = dict(image)
+    names = [name for name, _ in image]
+    assert names.index("USER") > max(index for index, name in enumerate(names) if name == "RUN")
+    assert arguments["USER"] not in ("root", "0")
+    assert json.loads(arguments["ENTRYPOINT"]) == ["byzmab", "node"]
+    code = json.loads(arguments["HEALTHCHECK"].partition("CMD ")[2])
+    compile(code[2], "HEALTHCHECK", "exec")
+    for directory in json.loads(arguments["VOLUME"]):
+        assert f" {directory}" in arguments["RUN"], "made for its user before it is used"
+
+
+class Contained(Process):
+    """A node of compose.yaml as a process: its mounts, hosts and ports are those of this machine."""
+
+    def __init__(self, service, mounts, ports):
+        homes = {inside: Path(outside) for outside, _, inside in (mount.partition(":") for mount in mounts)}
+        self.directory, self.data = homes["/etc/byzmab"], homes["/var/lib/byzmab"]
+        self.file, self.log, self.popen = self.directory / "node.toml", self.directory / "log", None
+        self.port = free_port()
+        self.url = f"https://localhost:{self.port}"
+        self.context = ssl.create_default_context(cafile=self.directory / "authority.pem")
+        text = self.file.read_text()
+        text = text.replace("/var/lib/byzmab", str(self.data)).replace(
+            f'"tls/0.0.0.0:{LINKS}"', f'"tls/127.0.0.1:{ports[service]}"'
+        )
+        for other, port in ports.items():
+            text = text.replace(f'"tls/{other}:{LINKS}"', f'"tls/127.0.0.1:{port}"')
+        self.file.write_text(text.replace('host = "0.0.0.0"', f'host = "127.0.0.1"\nport = {self.port}'))
+
+    def client(self):
+        token = (self.directory / "token").read_text().strip()
+        return Client(self.url, token, trust=self.context)
+
+
+def test_three_nodes_of_compose_hear_each_other_and_a_lost_volume_is_refused(tmp_path):
+    """With the settings, keys and certificates that three_nodes.py makes, and the mounts of compose.yaml."""
+    network = tmp_path / "network"
+    subprocess.run([sys.executable, FILES / "three_nodes.py", network], check=True, timeout=120)
+    variables = dict(line.split("=") for line in (network / "env").read_text().splitlines())
+    services = yaml.safe_load(string.Template((FILES / "compose.yaml").read_text()).substitute(variables))["services"]
+    assert set(services) == {path.name for path in network.iterdir() if path.is_dir()}
+    ports = {name: free_port() for name in services}
+    nodes = {name: Contained(name, service["volumes"], ports) for name, service in services.items()}
+    for node in nodes.values():
+        node.spawn()
+    until(lambda: all(node.ready() for node in nodes.values()))
+    for name, node in nodes.items():
+        with node.client() as client:
+            client.reward(client.select().event_id, 1.0)
+            until(lambda client=client: all(peer.accepted for peer in client.neighbours()))
+            assert {peer.name for peer in client.neighbours()} == set(services) - {name}
+    health = json.loads(dict(stages()[1])["HEALTHCHECK"].partition("CMD ")[2])
+    alice = nodes["alice"]
+    inside = {"BYZMAB_HEALTH": services["alice"]["environment"]["BYZMAB_HEALTH"].replace("8700", str(alice.port))}
+    subprocess.run([sys.executable, *health[1:]], env={**os.environ, **inside}, check=True, timeout=60)
+    assert [node.stop() for node in nodes.values()] == [0, 0, 0]
+    shutil.rmtree(alice.data)
+    alice.data.mkdir()
+    assert "is missing, but its key was used before" in byzmab("node", alice.file, code=2).stderr

@@ -59,7 +59,7 @@ def have_heard_each_other(ports):
         for port in (ports["8701"], ports["8702"]):
             urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=20).close()
         with Client(f"http://127.0.0.1:{ports['8701']}") as one, Client(f"http://127.0.0.1:{ports['8702']}") as two:
-            return one.peers()[0].seq and two.peers()[0].seq
+            return one.neighbours()[0].seq and two.neighbours()[0].seq
 
 
 def test_every_setting_is_on_its_page():

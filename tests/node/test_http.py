@@ -9,17 +9,20 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from command import byzmab
-from live import ARMS, LIMIT, Process, key_of, neighbour_of
+from live import ARMS, LIMIT, Process, free_port, key_of, neighbour_of
 from waiting import LONG, until
 
 from byzmab import AsyncClient, BadInput, Client, NodeError
+from byzmab.node import streams
 from byzmab.node.config import write_config
 from byzmab.node.faults import TRY_AGAIN
 
@@ -109,7 +112,7 @@ def test_arms_come_and_go(client):
 
 
 def test_neighbours_and_state_are_shown(client):
-    [peer] = client.peers()
+    [peer] = client.neighbours()
     assert (peer.name, peer.key, peer.seq, peer.evidence) == ("agent-2", key_of(2).public, None, [])
     assert peer.fates == dict.fromkeys(ARMS, "silent")
     state = client.state()
@@ -133,13 +136,37 @@ def test_metrics_are_for_prometheus(node, client):
 def test_a_stream_tells_the_state_after_every_report(node):
     with urllib.request.urlopen(f"{node.url}/v1/stream", timeout=LONG) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
-        seen = []
+        assert stream.readline() == b"event: history\n"
+        history, seen = json.loads(stream.readline()[6:]), []
         while len(seen) < 3:
             line = stream.readline().decode()
             if line.startswith("data: "):
                 seen.append(json.loads(line[6:]))
+    assert history and history[0]["state"]["seq"] <= seen[0]["state"]["seq"]
+    assert 0 < history[-1]["time"] <= 1000 * time.time()
     assert [item["state"]["seq"] for item in seen] == sorted({item["state"]["seq"] for item in seen})
     assert seen[0]["peers"][0]["name"] == "agent-2"
+
+
+def test_the_earlier_name_of_neighbours_works_and_says_so(client, node):
+    status, headers, body = (answer := ask(f"{node.url}/v1/peers"))[0], answer[1], json.loads(answer[2])
+    assert status == 200 and headers["deprecation"] == "true" and "/v1/neighbours" in headers["link"]
+    assert [peer["name"] for peer in body["peers"]] == [neighbour.name for neighbour in client.neighbours()]
+    with pytest.warns(DeprecationWarning, match=r"use neighbours\(\)"):
+        assert client.peers()[0].name == "agent-2"
+
+
+def test_a_history_keeps_the_whole_time_in_view_within_its_limits(monkeypatch):
+    clock = SimpleNamespace(now=0)
+    monkeypatch.setattr(streams, "time", SimpleNamespace(monotonic=lambda: clock.now, time=lambda: clock.now))
+    monkeypatch.setattr(streams, "MOST_POINTS", 20)
+    history = streams.History()
+    for clock.now in range(0, 5000, 5):
+        if history.is_due():
+            history.add(SimpleNamespace(state={}, peers=[]))
+    event = b"".join(history.event()).decode()
+    times = [point["time"] / 1000 for point in json.loads(event.removeprefix("event: history\ndata: "))]
+    assert 10 <= len(times) <= 20 and times[0] == 0 and times[-1] > 4000, "from the start until now"
 
 
 def test_health_and_readiness_are_shown(node):
@@ -248,7 +275,7 @@ def test_the_asynchronous_client_is_the_same(node):
                 await client.reward("nothing", 1.0)
             arms = await client.arms()
             assert await client.set_arms(arm.arm for arm in arms.arms)
-            return results, caught.value.status, await client.peers(), (await client.state()).name
+            return results, caught.value.status, await client.neighbours(), (await client.state()).name
 
     results, status, peers, name = asyncio.run(play())
     assert {result.status for result in results} == {204} and status == 404
@@ -313,18 +340,18 @@ def test_neighbours_change_without_a_restart(tmp_path):
         node.signal(signal.SIGHUP)
         until(
             lambda: (
-                [(peer.name, peer.key) for peer in client.peers()]
+                [(peer.name, peer.key) for peer in client.neighbours()]
                 == [("agent-2", key_of(3).public), ("agent-4", key_of(4).public)]
             )
         )
         node.file.write_text("neighbours = 3")
         node.signal(signal.SIGHUP)
         assert problem(ask(f"{node.url}/v1/reload", "POST"))[0] == 400
-        assert len(client.peers()) == 2
+        assert len(client.neighbours()) == 2
         node.config.neighbours = ()
         write_config(node.config, node.file)
         assert ask(f"{node.url}/v1/reload", "POST")[0] == 200
-        assert client.peers() == [] and client.state().epoch > 0
+        assert client.neighbours() == [] and client.state().epoch > 0
     assert node.stop() == 0
 
 
@@ -438,3 +465,30 @@ def test_a_node_on_a_full_disk_says_so_and_goes_on_when_there_is_room(tmp_path):
     assert node.stop() == 0
     events = [json.loads(line)["event"] for line in node.log.read_text().splitlines() if line.startswith("{")]
     assert events[1:3] == ["state cannot be written; nothing is accepted until it can", "state can be written again"]
+
+
+def test_a_reload_is_whole_or_nothing_and_names_what_it_ignores(tmp_path):
+    """A bad endpoint comes after a good neighbour that is removed, and one that is changed."""
+    node = Process(1, tmp_path, [neighbour_of(2), neighbour_of(3)], ["tcp/127.0.0.1:0"]).start()
+    with Client(node.url) as client:
+
+        def known():
+            return [(peer.name, peer.endpoint) for peer in client.neighbours()]
+
+        before = known()
+        changed = neighbour_of(3, endpoint=f"tcp/127.0.0.1:{free_port()}")
+        for wrong in ("tcp/127.0.0.1:99999", "tcp/127.0.0.1", "tcp/no such host:1"):
+            node.config.neighbours = (changed, neighbour_of(4), neighbour_of(5, endpoint=wrong))
+            write_config(node.config, node.file)
+            status, detail = problem(ask(f"{node.url}/v1/reload", "POST"))
+            assert status == 400 and wrong in detail
+            assert known() == before
+        node.config.neighbours = (changed, neighbour_of(4))
+        node.config.report_every, node.config.http.body_wait = 9.0, 8.0
+        write_config(node.config, node.file)
+        status, _, content = ask(f"{node.url}/v1/reload", "POST")
+        assert status == 200 and json.loads(content)["ignored"] == ["report_every", "http.body_wait"]
+        assert known() == [("agent-3", changed.endpoint), ("agent-4", None)]
+        node.signal(signal.SIGHUP)
+        until(lambda: node.log.read_text().count("used after a restart") == 2)
+    assert node.stop() == 0

@@ -151,11 +151,11 @@ def test_a_flood_of_expensive_histories_delays_neither_health_nor_the_end(tmp_pa
         def flooded():
             for _ in range(20):
                 insider.send("agent-1", next(frames))
-            return client.peers()[0].refusals.get("flood")
+            return client.neighbours()[0].refusals.get("flood")
 
         until(flooded)
         assert client.select(context=[0.5, 0.5]).arm
-        assert client.peers()[0].accepted
+        assert client.neighbours()[0].accepted
     assert node.ready() and node.stop() == 0
     insider.close()
     assert "stopped before all links" not in node.log.read_text()

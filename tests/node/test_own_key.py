@@ -3,12 +3,13 @@
 import pytest
 from live import NETWORK, Time, config_of, frame, host_of, key_of, learn, neighbour_of, say
 
+from byzmab.node.clock import Clock
 from byzmab.node.host import AHEAD
 from byzmab.node.identity import public_bytes
-from byzmab.node.own_key import Alarm
+from byzmab.node.own_key import REFUSED_FOR, Alarm
 from byzmab.node.store import JITTER, epoch_at
 from byzmab.node.transport.memory import Hub
-from byzmab.node.wire import EvidenceMessage, Mark, digest_of, seal, unseal, unseal_report
+from byzmab.node.wire import EvidenceMessage, Mark, Refusal, RefusalNotice, digest_of, seal, unseal, unseal_report
 
 OWN = public_bytes(key_of(1).public)
 
@@ -161,3 +162,63 @@ def test_a_neighbour_that_knows_nothing_of_the_key_says_so(tmp_path):
     assert one.unanswered == set() and not one.own.warnings()
     one.close()
     two.close()
+
+
+# refusals
+
+
+def notice(sender, reason=Refusal.AHEAD):
+    return seal(key_of(sender), RefusalNotice(1, NETWORK, public_bytes(key_of(sender).public), reason))
+
+
+def test_a_clock_years_ahead_raises_an_alarm_with_those_who_refuse(tmp_path):
+    """They say so, now and then; and when they refuse no more the alarm ends."""
+    hub, now = Hub(), Time()
+    ahead = Clock(lambda: now.now + 20 * 365.25 * 86_400, lambda: now.now)
+    hosts = [
+        host_of(
+            config_of(number, tmp_path, [neighbour_of(other) for other in (1, 2, 3) if other != number]),
+            number,
+            hub,
+            clock=ahead if number == 1 else now.clock(),
+        )
+        for number in (1, 2, 3)
+    ]
+    host = hosts[0]
+    learn(host, 8)
+
+    def gossip():
+        now.now += 1
+        for each in hosts:
+            each.tell()
+        hub.carry()
+        for each in hosts:
+            each.listen()
+        hub.carry()
+        host.listen()
+
+    gossip()
+    assert host.own.alarms[Alarm.REFUSED] == 2
+    assert host.own.warnings() == ["neighbours refuse this node's reports (epoch ahead): agent-2, agent-3"]
+    for _ in range(10):
+        gossip()
+    for other in hosts[1:]:
+        assert other.neighbourhood.neighbours["agent-1"].counts["refused: epoch ahead"] == 11
+        assert other.courier.bytes["agent-1"] > 0 and not other.own.warnings()
+    now.now += REFUSED_FOR
+    host.compose()
+    assert not host.own.warnings()
+    for each in hosts:
+        each.close()
+
+
+def test_so_few_neighbours_that_all_may_lie_raise_no_alarm(tmp_path):
+    host = host_of(config_of(1, tmp_path, [neighbour_of(number) for number in range(2, 7)], f=1), 1)
+    say(host, 2, notice(2))
+    say(host, 2, notice(2))
+    assert not host.own.warnings()
+    say(host, 3, notice(3, Refusal.OLD))
+    assert not host.own.warnings(), "which is no accident"
+    say(host, 3, notice(3, Refusal.ARMS))
+    assert host.own.alarms[Alarm.REFUSED] == 2
+    host.close()

@@ -34,7 +34,7 @@ def test_frames_that_are_doubled_late_and_out_of_order_harm_nobody(tmp_path):
                 for client in clients.values():
                     client.reward(client.select().event_id, chance.random())
                 for number, client in clients.items():
-                    [peer] = client.peers()
+                    [peer] = client.neighbours()
                     seqs[number].append((peer.epoch or 0, peer.seq or 0))
                 for sender, receiver in ((1, 2), (2, 1)):
                     if sender in latest:
@@ -44,15 +44,15 @@ def test_frames_that_are_doubled_late_and_out_of_order_harm_nobody(tmp_path):
 
             until(look)
             for client in clients.values():
-                [peer] = client.peers()
+                [peer] = client.neighbours()
                 assert peer.accepted > 50 and not peer.evidence and not peer.expelled and peer.impossible == 0
                 assert peer.refusals["not newer"] > 50  # copies, and what was overtaken
                 assert peer.refusals.get("bad signature", 0) + peer.refusals.get("malformed", 0) > 0
             for seen in seqs.values():
                 assert seen == sorted(seen)
             proxy.faults = LinkFaults(cut=True)
-            until(lambda: all(client.peers()[0].age > 1.0 for client in clients.values()))
+            until(lambda: all(client.neighbours()[0].age > 1.0 for client in clients.values()))
             proxy.faults = LinkFaults()
-            until(lambda: all(client.peers()[0].age < 1.0 for client in clients.values()))
+            until(lambda: all(client.neighbours()[0].age < 1.0 for client in clients.values()))
         assert one.stop() == two.stop() == 0
     assert not frames.violations and not frames.check_histories(restored=())

@@ -25,7 +25,7 @@ def test_the_schema_is_kept(node, mode):
     mode = GenerationMode[mode.upper()]
     schema = schemathesis.openapi.from_url(f"{node.url}/schema/openapi.json").exclude(path="/v1/stream")
     operations = [found.ok() for found in schema.get_all_operations()]
-    assert len(operations) == 16
+    assert len(operations) == 17
     for operation in operations:
         if mode is GenerationMode.NEGATIVE and (operation.method == "get" or operation.path == "/v1/reload"):
             continue  # they have no body in which something can be wrong

@@ -1,5 +1,6 @@
 """What is acknowledged is on the disk, and what is on the disk is never silently lost."""
 
+import hashlib
 import json
 import os
 import sqlite3
@@ -13,8 +14,9 @@ from live import NETWORK, Time, config_of, frame, host_of, key_of, learn, neighb
 
 from byzmab.core.errors import BadInput
 from byzmab.node import store as store_module
+from byzmab.node.database import VERSION
 from byzmab.node.decisions import UnknownEvent
-from byzmab.node.records import Arm, Event, from_json, to_json
+from byzmab.node.records import FORMAT, Arm, Event, from_json, new_state, to_json
 from byzmab.node.store import NodeStore, export_state, import_state
 
 PUBLIC = key_of(1).public
@@ -274,7 +276,7 @@ def test_an_exported_node_goes_on_elsewhere(tmp_path):
 
 
 def test_the_format_of_an_export_stays_as_it_is(tmp_path):
-    """Exports of older versions are read, and they read ours."""
+    """Or it is another format: exports of older ones are read, and older programs refuse ours."""
     config = config_of(1, tmp_path, [neighbour_of(2)])
     host = host_of(config, 1)
     say(host, 2, frame(2, 1))
@@ -306,3 +308,58 @@ def test_a_broken_export_is_named(text):
 def test_a_directory_without_a_node_has_nothing_to_export(tmp_path):
     with pytest.raises(BadInput, match="holds no node"):
         export_state(tmp_path)
+
+
+# versions
+
+SCHEMAS = {2: "22a2e55289f960e7"}  # the tables of each version: a change of them needs a new one
+
+
+def schema_of(path):
+    with sqlite3.connect(path) as other:
+        rows = other.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name").fetchall()
+    return hashlib.sha256(" ".join(" ".join(sql.split()) for (sql,) in rows).encode()).hexdigest()[:16]
+
+
+def test_a_change_of_tables_is_a_new_version(tmp_path):
+    """Else an older program would go on with data that it does not understand."""
+    open_store(tmp_path).close()
+    assert {VERSION: schema_of(tmp_path / "node.db")} == SCHEMAS
+
+
+def test_data_of_version_1_is_brought_up_to_date_and_then_refused_by_older_programs(tmp_path):
+    open_store(tmp_path).close()
+    with sqlite3.connect(tmp_path / "node.db") as other:
+        for table in ("pardons", "handovers"):
+            other.execute(f"DROP TABLE {table}")
+        other.execute("DROP INDEX settled")
+        other.execute("ALTER TABLE events DROP COLUMN context")
+        other.execute("ALTER TABLE arms DROP COLUMN statistics")
+        other.execute("PRAGMA user_version = 1")
+    assert export_state(tmp_path).pardons == [], "it is read as it is"
+    store = open_store(tmp_path)
+    assert store.event("none") is None and store.load().pardons == []
+    store.close()
+    with sqlite3.connect(tmp_path / "node.db") as other:
+        assert other.execute("PRAGMA user_version").fetchone() == (VERSION,)
+        other.execute(f"PRAGMA user_version = {VERSION + 1}")
+    with pytest.raises(BadInput, match=f"version {VERSION + 1}; this byzmab knows up to {VERSION}"):
+        export_state(tmp_path)
+
+
+def test_an_export_of_a_later_format_is_refused():
+    text = json.dumps({**json.loads(to_json(new_state(NETWORK, PUBLIC))), "format": FORMAT + 1})
+    with pytest.raises(BadInput, match=f"format {FORMAT + 1} is not understood"):
+        from_json(text.encode())
+
+
+def test_settings_that_differ_from_the_last_start_are_logged(tmp_path, caplog, monkeypatch):
+    """As defaults do after an upgrade: nothing in the file has changed."""
+    config = config_of(1, tmp_path)
+    host_of(config, 1).close()
+    host_of(config, 1).close()
+    assert not any("settings differ" in record.message for record in caplog.records)
+    monkeypatch.setattr("byzmab.core.recommended.POLICY", "ucb")
+    host_of(config_of(1, tmp_path, kappa=1.25), 1).close()
+    (record,) = (record for record in caplog.records if "settings differ" in record.message)
+    assert record.changed["policy"] == ["moss", "ucb"] and record.changed["kappa"] == [1.5, 1.25]

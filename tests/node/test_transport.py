@@ -328,6 +328,19 @@ def test_without_a_certificate_of_the_authority_nobody_connects(site):
 
 
 @sockets("tls")
+def test_renewed_certificates_are_used_without_a_restart(site):
+    """All get certificates of a new authority; who comes later has never seen the old one."""
+    a, b = site.open("a", site.link("b", dials=True)), site.open("b", site.link("a"), site.link("c"))
+    keep_telling(a, "b", b)
+    site.authority = Authority()
+    for key in "ab":
+        site.certificates(key)
+    c = site.open("c", site.link("b", dials=True))
+    for teller, hearer in ((c, "b"), (b, "c"), (a, "b"), (b, "a")):
+        keep_telling(teller, hearer, {"a": a, "b": b, "c": c}[hearer])
+
+
+@sockets("tls")
 def test_an_insider_can_neither_speak_for_another_nor_listen_to_it(site):
     b = site.open("b", site.link("a"), site.link("c"))
     a = site.open("a", site.link("b", dials=True))
@@ -403,7 +416,13 @@ def test_links_are_tls_exactly_where_there_are_certificates(tmp_path):
 def test_a_missing_certificate_is_named(tmp_path):
     files = Authority().issue("a", ("127.0.0.1",), tmp_path)
     files.key.unlink()
-    with pytest.raises(BadInput, match=r"certificate file '.*certificate.key' cannot be read"):
+    with pytest.raises(BadInput, match=r"private key '.*certificate.key' cannot be used: No such file"):
+        ZenohTransport("test", "a", (), files)
+    files = Authority().issue("a", ("127.0.0.1",), tmp_path)
+    files.authority.write_text("nothing")
+    with pytest.raises(
+        BadInput, match=r"links.tls.authority '.*authority.pem' cannot be read: it holds no certificate"
+    ):
         ZenohTransport("test", "a", (), files)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from byzmab import Agent, BadInput, Experiment, Report, Tally, compare, compiled, simulate
-from byzmab.simulation.progress import progress_bar
+from byzmab.simulation.progress import Announcement, progress_bar
 from byzmab.simulation.run import workers_that_fit
 from byzmab.sweep.points import Sweep
 
@@ -171,5 +171,14 @@ def test_a_bar_says_when_something_is_compiled(monkeypatch):
 def test_progress_true_is_silent_where_nobody_looks(capsys):
     simulate(SMALL, progress=True)
     with progress_bar("x") as show:
-        assert show is None
+        show(1, 2)
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(6.0, "counting: about 54 s left\n"), (2.0, "")])
+def test_long_work_says_once_how_long_it_will_take(seconds, told, capsys):
+    times = iter(seconds * number for number in range(9))
+    progress = Announcement("counting", clock=lambda: next(times))
+    for done in range(1, 4):
+        progress(done, 11)
+    assert capsys.readouterr().err == told

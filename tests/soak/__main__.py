@@ -7,10 +7,12 @@ new ones now and then, and faults at random. Faults, lies and values follow from
 import argparse
 import random
 import re
+import resource
 import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from collections import Counter
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -57,6 +59,7 @@ class Soak:
         ]
         self.insiders, self.former = [], Counter()
         self.corrupted, self.violations, self._caught = 0, [], set()
+        self._largest = 0  # MB that a node was seen to use
         self._next = FIRST_INSIDER
         self._ended = threading.Event()
 
@@ -97,9 +100,11 @@ class Soak:
         total["frames: corrupted and sent"] = self.corrupted
         total["reports signed by honest nodes"] = self.frames.versions()
         total["insiders in all"] = self._next - FIRST_INSIDER
-        total["insiders proven to lie"] = len(self._caught)
+        total["keys proven to lie"] = len(self._caught)
         for name in ("chosen", "rewarded"):
             total[f"acknowledged: {name}"] = sum(len(getattr(each, name)) for each in self.applications)
+        total["longest end of a node, in ms"] = round(1e3 * max(each.longest_end for each in self.tormentors))
+        total["largest memory of a node, in MB"] = self._largest
         total["requests that failed"] = sum(each.failures for each in self.applications)
         return total
 
@@ -185,8 +190,14 @@ class Soak:
         restored = {each.node.number for each in self.tormentors if each.restored}
         caught = set()
         for node in self.nodes:
+            with suppress(OSError):
+                pages = int(Path(f"/proc/{node.popen.pid}/statm").read_text().split()[1])
+                self._largest = max(self._largest, pages * resource.getpagesize() >> 20)
+            with suppress(OSError), urllib.request.urlopen(f"{node.url}/metrics", timeout=2.0) as answer:
+                if re.search(rb"^byzmab_frames_oversized_total\{.*\} [^0]", answer.read(), re.M):
+                    self.violations.append(f"node {node.number} had a frame that is too large to be sent")
             with suppress(NodeError), Client(node.url, timeout=2.0, retries=0) as client:
-                peers = client.peers()
+                peers = client.neighbours()
                 fresh = check_peers(node.number, peers, HONEST, restored)
                 self.violations += [each for each in fresh if each not in self.violations]
                 caught |= {peer.key for peer in peers if peer.expelled}
@@ -205,7 +216,7 @@ class Soak:
         """The honest neighbours that a node has not heard lately."""
         try:
             with Client(node.url, timeout=2.0, retries=0) as client:
-                heard = {peer.name for peer in client.peers() if peer.age is not None and peer.age < 2.0}
+                heard = {peer.name for peer in client.neighbours() if peer.age is not None and peer.age < 2.0}
         except NodeError:
             heard = set()
         return [(node.number, other) for other in HONEST if other != node.number and f"agent-{other}" not in heard]

@@ -3,17 +3,19 @@
 import random
 import resource
 import signal
-import sqlite3
 import sys
 import threading
 import time
 import urllib.request
 from collections import Counter
-from contextlib import closing, suppress
+from contextlib import suppress
 
 from live import Process
 
-from byzmab.node.config import write_config
+from byzmab import Client, NodeError
+from byzmab.node.administration import bring_back
+from byzmab.node.backup import back_up
+from byzmab.node.config import read_config, write_config
 from soak.proxy import LinkFaults
 
 FAULTS = {  # and how often each is drawn
@@ -26,9 +28,13 @@ FAULTS = {  # and how often each is drawn
     "clock": 1,
     "backup": 1,
     "restore": 1,
+    "import": 1,
+    "pardon": 1,
 }
 PAUSE = 1.0  # seconds between two faults, on average
 CLOCK = 86_400.0  # seconds by which a clock may be wrong, either way
+PATIENCE = 15.0  # seconds after which systemd would kill a node that was told to end
+ACTIONS = {"import": "bring_back"}  # faults whose name is none that Python allows
 UNHURT = LinkFaults()
 
 
@@ -75,14 +81,14 @@ class Tormentor(threading.Thread):
         self._random = random.Random(f"{seed} faults {node.number}")
         self._faults = {name: FAULTS[name] for name in faults}
         self.counts, self.violations = Counter(), []
-        self.restored, self._backup = False, None
+        self.restored, self._backup, self.longest_end = False, None, 0.0
         self._ended = threading.Event()
 
     def run(self):
         while not self._ended.wait(self._random.expovariate(1.0 / PAUSE)):
             [fault] = self._random.choices(list(self._faults), list(self._faults.values()))
             try:
-                getattr(self, fault.replace("-", "_"))()
+                getattr(self, ACTIONS.get(fault, fault.replace("-", "_")))()
                 self.counts[fault] += 1
             except AssertionError as error:
                 self.violations.append(f"node {self.node.number}, {fault}: {str(error)[-2_000:]}")
@@ -104,7 +110,10 @@ class Tormentor(threading.Thread):
         self.node.start()
 
     def terminate(self):
+        began = time.monotonic()
         assert self.node.stop() == 0, "it did not end cleanly"
+        self.longest_end = max(self.longest_end, time.monotonic() - began)
+        assert self.longest_end < PATIENCE, f"it took {self.longest_end:.0f} s to end"
         self.node.start()
 
     def freeze(self):
@@ -137,23 +146,38 @@ class Tormentor(threading.Thread):
     def backup(self):
         acknowledged = self._application.backup()
         copy = self.node.directory / "backup.db"
-        copy.unlink(missing_ok=True)
-        with closing(sqlite3.connect(self.node.data)) as file, closing(sqlite3.connect(copy)) as target:
-            file.backup(target)
+        back_up(self.node.data.parent, copy)
         self._backup = copy, acknowledged
 
     def restore(self):
-        """Somebody brings back an older data file, as he should not."""
+        """Somebody copies an older data file back by hand, as nobody should."""
+        if self._lose_data():
+            self.node.data.write_bytes(self._backup[0].read_bytes())
+            self.node.start()
+
+    def bring_back(self):
+        """A lost data file is restored as the documentation says."""
+        if self._lose_data():
+            bring_back(read_config(self.node.file), self._backup[0])
+            self.node.start()
+
+    def _lose_data(self):
+        """Stop the node and delete its data, if there is a backup; whether there is one."""
         if self._backup is None:
-            return
-        copy, acknowledged = self._backup
+            return False
         self.node.kill()
-        self._application.restored(acknowledged)
+        self._application.restored(self._backup[1])
         self.restored = True
-        for left in ("node.db-wal", "node.db-shm"):
-            self.node.data.with_name(left).unlink(missing_ok=True)
-        self.node.data.write_bytes(copy.read_bytes())
-        self.node.start()
+        for lost in ("node.db", "node.db-wal", "node.db-shm"):
+            self.node.data.with_name(lost).unlink(missing_ok=True)
+        return True
+
+    def pardon(self):
+        """The owner forgives all neighbours that were proven to lie."""
+        with suppress(NodeError), Client(self.node.url, timeout=2.0, retries=0) as client:
+            for peer in client.peers():
+                if peer.expelled:
+                    client.pardon(peer.name)
 
     def _hurt_links(self, faults):
         with self._links:  # one node's links at a time

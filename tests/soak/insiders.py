@@ -6,13 +6,15 @@ from collections import Counter
 
 from live import ARMS, NETWORK, frame, key_of, report
 
-from byzmab.node.identity import public_bytes
+from byzmab.node.identity import Key, public_bytes
 from byzmab.node.transport.base import Link
 from byzmab.node.transport.zenoh import ZenohTransport
-from byzmab.node.wire import EvidenceMessage, Mark, seal
+from byzmab.node.wire import MOST_ASKED, MOST_COUNT, MOST_LETTERS, EvidenceMessage, Mark, Request, seal, seal_handover
 
 PERIOD = 0.1  # seconds between two rounds of an insider
 WAYS = 4  # of behaving that one insider has
+OTHERS = [f"other-{number}" for number in range(300)]  # arms that no honest node has
+FILLING = [f"{number:060d}" for number in range(900)]  # arms that fill a frame nearly
 
 
 class Insider(threading.Thread):
@@ -105,6 +107,38 @@ class Insider(threading.Thread):
             mark = Mark(newest.sender, newest.epoch, newest.seq, self._random.randbytes(32))
             later = Mark(newest.sender, newest.epoch + 1_000, 1, self._random.randbytes(32))
             yield self._report(marks=[mark, later])
+
+    def say_it_with_shuffled_arms(self, node):
+        """Possible histories of hundreds of arms, each time in another order: they are expensive to compare."""
+        for _ in range(4):
+            self._pulls, self._seq = self._pulls + 1, self._seq + 1
+            arms = self._random.sample([*ARMS, *OTHERS], len(ARMS) + len(OTHERS))
+            yield frame(
+                self.number, self._seq, [self._pulls] * len(arms), [0.5] * len(arms), arms=arms, epoch=self._epoch
+            )
+
+    def say_two_large_things(self, node):
+        """Equivocation in reports that are as large as can be shown to others, or a little larger."""
+        arms = [*ARMS, *FILLING, "x" * self._random.randint(1, MOST_LETTERS)]
+        means = [0.1 + 0.1 * node] * len(arms)
+        yield frame(self.number, self._seq, [self._seq + 1] * len(arms), means, arms=arms, epoch=self._epoch)
+
+    def say_the_highest_version(self, node):
+        """Then nothing that comes later could count against it, if it were believed."""
+        yield self._report(epoch=MOST_COUNT, reset=MOST_COUNT, seq=MOST_COUNT)
+        yield self._report(epoch=self._epoch, seq=MOST_COUNT)
+
+    def say_hand_overs(self, node):
+        """To a new key each time, and to another one for each receiver."""
+        yield seal_handover(self._key, Key.generate(), NETWORK, self._epoch)
+
+    def say_questions(self, node):
+        """Ask for many reports of others, that there are and that there are not."""
+        for _ in range(20):
+            about = self._victim()
+            about = public_bytes(self._key.public) if about is None else about[1].sender
+            versions = [(1, self._random.randrange(2**62)) for _ in range(MOST_ASKED)]
+            yield seal(self._key, Request(1, NETWORK, public_bytes(self._key.public), about, versions))
 
     def say_false_evidence(self, node):
         """Accuse an honest node, with frames that it did not sign."""

@@ -118,7 +118,7 @@ def test_every_setting_but_the_number_of_runs_is_in_the_address():
 def test_the_version_covers_all_code_that_plays_and_nothing_that_only_shows():
     grimp = pytest.importorskip("grimp")
     graph = grimp.build_graph("byzmab")
-    plays = {"byzmab.simulation.single_run", "byzmab.simulation.context_run"}
+    plays = {"byzmab.simulation.single_run"}
     needed = plays.union(*map(graph.find_upstream_modules, plays))
     places = {name.removeprefix("byzmab.").replace(".", "/") for name in needed} - {"byzmab", "simulation"}
     assert {place for place in places if not place.startswith("simulation/")} <= {

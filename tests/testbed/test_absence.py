@@ -26,7 +26,7 @@ def network(tmp_path_factory):
 
 def ask(network, number):
     with Client(network.member(number).url, timeout=LONG, retries=2) as client:
-        return client.state(), {peer.name: peer for peer in client.peers()}
+        return client.state(), {peer.name: peer for peer in client.neighbours()}
 
 
 def pulls_of(network):

@@ -45,7 +45,7 @@ def processes_of(directory):
 
 def expelled_by(address):
     with Client(address, timeout=LONG) as client:
-        return [peer.name for peer in client.peers() if peer.expelled]
+        return [peer.name for peer in client.neighbours() if peer.expelled]
 
 
 def test_more_liars_than_f_are_warned_of(tmp_path):

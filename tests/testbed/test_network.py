@@ -32,7 +32,7 @@ def client(network, number):
 
 
 def peer(network, number, of):
-    return next(peer for peer in client(network, number).peers() if peer.name == network.member(of).name)
+    return next(peer for peer in client(network, number).neighbours() if peer.name == network.member(of).name)
 
 
 def is_heard(network, number, by, since=None):
@@ -81,7 +81,7 @@ def test_a_node_that_is_cut_off_still_decides_and_comes_back(network):
         for other, (epoch, seq) in zip((2, 5), others, strict=True):  # meanwhile others are heard ten times
             until(lambda other=other, later=(epoch, seq + 10): version(network, other, by=3) >= later)
         assert version(network, 4, by=3) == before, "nothing passes"
-        assert client(network, 4).peers() == []
+        assert client(network, 4).neighbours() == []
         assert client(network, 4).select().arm in network.deployment.plan.arms
     finally:
         network.heal(4)

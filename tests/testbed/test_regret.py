@@ -21,7 +21,7 @@ def wait_until_all_is_heard(clients):
     """Until every node has accepted a report of each neighbour that was made after this call."""
     states = [client.state() for client in clients]
     told = {state.name: state.seq for state in states}
-    until(lambda: all(told[peer.name] < (peer.seq or 0) for client in clients for peer in client.peers()))
+    until(lambda: all(told[peer.name] < (peer.seq or 0) for client in clients for peer in client.neighbours()))
 
 
 @pytest.mark.parametrize("attack", ["adaptive"])

@@ -24,7 +24,7 @@ def standings(tmp_path_factory):
 
 def test_the_preset_is_as_large_as_promised_and_every_match_is_possible():
     matches = read_field(None, {}).matches()
-    assert len(matches) == len(FILTERS) * len(POLICIES) * len(ATTACKS) * len(GRAPHS) * len(AGENTS) == 6 * 5 * 7 * 4 * 2
+    assert len(matches) == len(FILTERS) * len(POLICIES) * len(ATTACKS) * len(GRAPHS) * len(AGENTS) == 6 * 5 * 12 * 4 * 2
     assert {experiment.horizon for experiment in matches.values()} == {2_000}
     assert {experiment.time_varying for experiment in matches.values()} == {True, False}
 

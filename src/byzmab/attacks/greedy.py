@@ -117,7 +117,7 @@ def plan_lies(
     means_tried = 2 * levels + 3
     tries = COUNTS_TRIED * means_tried
     for turn in range(1 + arms * tries):
-        arm, number, dirty = (turn - 1) // tries, (turn - 1) % tries, ALL_ARMS
+        arm, number, span = (turn - 1) // tries, (turn - 1) % tries, (0, arms)
         count, mean = 0.0, 0.0
         if turn > 0:
             if number == 0:
@@ -126,10 +126,10 @@ def plan_lies(
             mean = level_mean(number % means_tried, levels, params[REACH], centres[arm], own.pulls[arm])
             count, mean = allowed(world, edge, arm, max(count, 1.0), mean)
             set_lie(liars, arm, count, mean, pulls, means)
-            dirty = np.uint64(1) << np.uint64(arm & 63)
-        believe_receiver(own, inbox, dirty, reading, world.filter_params, work, belief)
+            span = arm, arm + 1
+        believe_receiver(own, inbox, ALL_ARMS, span, reading, world.filter_params, work, belief)
         if world.spread != 0.0:
-            limit_others(own.pulls, own.means, dirty, world.differences[receiver], belief)
+            limit_others(own.pulls, own.means, ALL_ARMS, span, world.differences[receiver], belief)
         if turn == 0:
             continue
         set_side(duel, CHALLENGER, belief, arm)

@@ -7,13 +7,13 @@ complete graph it is 0, and the index is that of one agent who sees all pulls.
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from byzmab.baselines.base import Network, adjacency, check_undirected, mixing_matrix
-from byzmab.baselines.coop_ucb2 import CoopUcb2
+from byzmab.baselines.coop_ucb2 import CoopState, CoopUcb2
 from byzmab.core.report import Floats
+from byzmab.engine.state import State
 
 ROUNDING = 1e-9  # eigenvalues, and products of entries of eigenvectors, that are zero but for rounding
 
@@ -56,6 +56,7 @@ class CoopUcb(CoopUcb2):
     def check(self, network: Network) -> None:
         check_undirected("coop-ucb", network)
 
-    def begin(self, state: Any) -> None:
+    def begin(self, state: State) -> None:
         super().begin(state)
+        assert isinstance(state, CoopState)
         state.slacks = graph_constants(mixing_matrix(adjacency(state)))

@@ -7,7 +7,6 @@ Received ŝ and n̂ are trimmed, each by its own order. A report tells n̂ and �
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -107,8 +106,9 @@ class CoopUcb2(Baseline):
         if not 0.0 <= self.gamma < math.inf:
             raise self.misunderstood(self.to_text())
 
-    def begin(self, state: Any) -> None:
+    def begin(self, state: State) -> None:
         super().begin(state)
+        assert isinstance(state, CoopState)
         state.doubts[:] = state.totals
         state.gamma = self.gamma
         state.slacks[:] = BY_TIME

@@ -10,7 +10,6 @@ A report tells the count being mixed and its mean. What honest agents tell is re
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -188,11 +187,12 @@ class Dducb(Baseline):
             return math.ceil(math.log(agents * self.precision) / math.log(1.0 / second))
         return math.ceil(math.log(2 * agents * self.precision) / math.sqrt(2.0 * math.log(1.0 / second)))
 
-    def begin(self, state: Any) -> None:
+    def begin(self, state: State) -> None:
         super().begin(state)
+        assert isinstance(state, MixingState)
         second = second_eigenvalue(mixing_matrix(adjacency(state)).tobytes(), state.agents)
         plain = self.plain or second < ROUNDING  # one step is exact, and nothing is left to accelerate
         state.eta, state.plain, state.steps, state.second = self.eta, plain, self.steps(state.agents, second), second
-        state.mixed = state.totals, state.pulls
+        state.mixed = np.stack([state.totals, state.pulls])
         state.used = state.mixed / state.agents
         state.doubts[:] = state.totals

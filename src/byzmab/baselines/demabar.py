@@ -8,7 +8,6 @@ hears without the f largest and f smallest.
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -147,8 +146,9 @@ class Demabar(Baseline):
         """One number of every arm."""
         return NUMBER_BYTES * arms
 
-    def begin(self, state: Any) -> None:
+    def begin(self, state: State) -> None:
         super().begin(state)
+        assert isinstance(state, EpochState)
         agents, arms, f = (state.agents, state.arms, state.f)
         degrees = np.diff(state.graph_starts)
         voices = max(1, min(int(degree) + 1 - 2 * f_for(f, int(degree)) for degree in degrees))

@@ -12,7 +12,7 @@ Honest agents tell mean 1 on the arm that they recommend, 0 on other active arms
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -200,8 +200,9 @@ class Gossip(Baseline):
         """S, as given or ⌈K / n⌉; with U and L no more than there are arms."""
         return min(self.sticky or math.ceil(arms / normal), max(arms - 2, 0))
 
-    def begin(self, state: Any) -> None:
+    def begin(self, state: State) -> None:
         super().begin(state)
+        assert isinstance(state, GossipState)
         sticky = self.sticky_arms(state.arms, state.honest)
         state.alpha, state.beta, state.eta = self.alpha, self.beta, self.blocking_exponent()
         state.sticky, state.rule = sticky, self.rule

@@ -225,8 +225,9 @@ class MedianElimination(Baseline):
     def _omega(eta: float) -> float:
         return (4.0 * eta - 1.0) * math.log(2.0) / (2.0 * eta - 1.0)
 
-    def begin(self, state: Any) -> None:
+    def begin(self, state: State) -> None:
         super().begin(state)
+        assert isinstance(state, EliminationState)
         share = self.share if self.share >= 0.0 else f_for(state.f, state.agents - 1) / state.agents
         state.groups, state.slope, state.delta, state.epsilon = self.groups, self.constant, self.delta, self.epsilon
         state.share, state.spread = share, self.spread(state.agents, share)

@@ -17,7 +17,7 @@ def _group() -> None:
 
 @evidence.command()
 def verify(
-    file: Annotated[Path, typer.Argument(help="evidence, or what GET /v1/peers answered", metavar="FILE")],
+    file: Annotated[Path, typer.Argument(help="evidence, or what GET /v1/neighbours answered", metavar="FILE")],
 ) -> None:
     """Say what evidence proves, from its frames and the key alone; exit code 2 if any of it proves nothing."""
     with needs_extra("node"):

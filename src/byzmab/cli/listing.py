@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 MOST_WIDTH = 100
-BEHIND_THE_KIND = {"attack": "; any without contexts also with careful=1: nothing that an audit notices"}
+BEHIND_THE_KIND = {"attack": " (without contexts also with careful=1: its reports pass every audit)"}
+LONGEST = 300  # characters of parameters; those of a family that a search explores are many more
+BY_SEARCH = "many numbers, which byzmab attack search finds; --json explains them"
 
 
 def show_list(
@@ -40,7 +42,8 @@ def _lines(names: Mapping[str, Mapping[str, str]], width: int) -> Iterator[str]:
     """Every name with what it does beside it, and its parameters below."""
     margin = 4 + max(map(len, names))
     for name, entry in names.items():
-        texts = [entry["about"], *([f"parameters: {entry['parameters']}"] if entry["parameters"] else [])]
+        parameters = entry["parameters"] if len(entry["parameters"]) <= LONGEST else BY_SEARCH
+        texts = [entry["about"], *([f"parameters: {parameters}"] if parameters else [])]
         lines = [line for text in texts for line in textwrap.wrap(text, width - margin, break_long_words=True)]
         yield f"  {name:{margin - 4}}  {lines[0]}"
         yield from (" " * margin + line for line in lines[1:])

@@ -135,6 +135,16 @@ def pardon(
         administration.pardon(read_config(file), who)
 
 
+@node.command("lower-epoch")
+def lower_epoch(file: NodeFile) -> None:
+    """Repair a stopped node whose clock was years ahead at a start, so that neighbours refuse its reports."""
+    with needs_extra("node"):
+        from byzmab.node import administration
+        from byzmab.node.config import read_config
+
+        administration.lower_epoch(read_config(file))
+
+
 @node.command("handover")
 def hand_over(
     file: NodeFile, new: Annotated[Path, typer.Argument(help="file of the new private key", metavar="NEW.key")]

@@ -19,6 +19,8 @@ FLAGS = {
     "audit": ["--audit/--no-audit"],
     "reliable_links": ["--reliable-links/--no-reliable-links"],
     "vetting": ["--vetting/--no-vetting"],
+    "context": ["--context-dim", "--context"],  # the second names are from before, and work as they did
+    "contexts": ["--context-distribution", "--contexts"],
 }
 FILE = Annotated[
     Path | None, typer.Argument(help="An experiment file; flags win over what it says.", metavar="FILE.toml")

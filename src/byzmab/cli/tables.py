@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 
 REGRET = "regret per honest agent at the horizon"
-EXPULSION = (
-    "Agents that audit reports expel a Byzantine agent whose reports contradict each other, and then defend against "
-    "one less. So regret can fall as the number of Byzantine agents rises: each that is expelled lowers f."
-)
 
 
 def _number(value: float | None, digits: int = 2) -> str:
@@ -137,17 +133,26 @@ def sweep_table(data: "SweepData") -> None:
         table.add(*names, _number(row["mean"]), interval, stderr, str(row["runs"]))
     print_table(table)
     if "byzantine" in data.varied and data.audits:
+        from byzmab.simulation.assumptions import EXPULSION
+
         print_wrapped(EXPULSION)
 
 
 def standings_table(standings: "Standings") -> None:
     """Print the maps of a tournament, a table for each graph, and every filter's worst case."""
+    from byzmab.simulation.assumptions import EXPULSION
     from byzmab.simulation.parts import audits_with
+    from byzmab.tournament.draw import short
     from byzmab.tournament.field import Cell
 
     field = standings.field
     print_wrapped("Regret over that of solo, ± standard error. ! (red): above 1 by more than two standard errors.")
-    columns = [*words("filter", "policy"), *numbers("worst"), *words("under"), *numbers(*field.attacks, rank=1)]
+    columns = [
+        *words("filter", "policy"),
+        *numbers("worst"),
+        *words("under"),
+        *numbers(*map(short, field.attacks), rank=1),
+    ]
     for agents in field.agents:
         for graph in field.graphs:
             table = Table(f"{agents} agents on {graph}", columns, grouped=True)
@@ -156,14 +161,16 @@ def standings_table(standings: "Standings") -> None:
                     cells = [Cell(filter, policy, attack, graph, agents) for attack in field.attacks]
                     scores = [standings.scores[cell] for cell in cells]
                     worst = max(cells, key=lambda cell: _rank(standings.scores[cell]))
-                    table.add(filter, policy, _ratio(standings.scores[worst]), worst.attack, *map(_ratio, scores))
+                    table.add(
+                        filter, policy, _ratio(standings.scores[worst]), short(worst.attack), *map(_ratio, scores)
+                    )
             print_table(table)
     columns = [*words("filter"), *numbers("worst", "above 1"), *words("policy", "attack", "graph"), *numbers("agents")]
     table = Table("every filter's worst case, and in how many cells it is above 1 for sure", columns)
     above = standings.above_solo()
     for cell in sorted(standings.worst().values(), key=lambda cell: standings.scores[cell].ratio):
         verdict = f"{len(above[cell.filter])} of {standings.cells_of(cell.filter)}"
-        where = (cell.policy, cell.attack, cell.graph, str(cell.agents))
+        where = (cell.policy, short(cell.attack), cell.graph, str(cell.agents))
         table.add(cell.filter, _ratio(standings.scores[cell]), verdict, *where)
     print_table(table)
     if any(audits_with(filter, field.base.audit) for filter in field.filters):

@@ -24,7 +24,7 @@ def tournament(
     """Play every filter and policy against every attack on every graph, relative to what an agent does alone.
 
     Filter, policy, attack, graph and agents may be given several times; where they are not, a preset of 6 filters, 5
-    policies, 7 attacks, 4 graphs and 10 or 20 agents is played. A graph may be called "time-varying erdos-renyi:0.6".
+    policies, 12 attacks, 4 graphs and 10 or 20 agents is played. A graph may be called "time-varying erdos-renyi:0.6".
     """
     from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr
     from byzmab.cli.tables import standings_table

@@ -14,7 +14,7 @@ from byzmab.core.draws import fold
 from byzmab.core.mistakes import check_functions
 from byzmab.engine.pull import draw_last, draw_one_of, draw_reward, kinds_of
 from byzmab.engine.state import BAD_REWARD, State, StateType
-from byzmab.rewards.base import Pull, Rewards
+from byzmab.worlds.rewards import Pull, Rewards
 
 
 def pull_all_at(state: State) -> None:

@@ -20,19 +20,21 @@ from typing import Any, Self
 import numpy as np
 
 from byzmab.core.confidence import PARAMS, Best, believer, best_arm, checked_confidence
-from byzmab.core.contexts.reports import ContextReport
+from byzmab.core.contexts.reports import parts_of
 from byzmab.core.contexts.statistics import RIDGE
-from byzmab.core.decide import ESTIMATES, PENDING
 from byzmab.core.decider import Decider
 from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
+from byzmab.core.filters.base import Filter
 from byzmab.core.filters.fates import Fate
 from byzmab.core.forgetting import parse_tally
 from byzmab.core.html import table
 from byzmab.core.liars import TooFewNeighbours, checked_f, f_as_given
+from byzmab.core.model import AnyReport, ReportModel
 from byzmab.core.policies import POLICIES
-from byzmab.core.recent_tallies import RecentTallies
-from byzmab.core.report import Belief, Floats, Report
+from byzmab.core.policies.base import Policy
+from byzmab.core.report import Belief, Floats
+from byzmab.core.tallies import MOST, TALLIES, TallyWorkspace
 from byzmab.core.tally import (
     Arm,
     Name,
@@ -47,8 +49,8 @@ from byzmab.core.traffic import Traffic, luck_at
 
 FORMAT = 1  # of to_json
 OPTIONAL = ("neighbours", "tally", "context", "ridge", "shares", "vetting")  # settings that it may lack
-MOST = 1_000_000  # arms, f or neighbours
-SHARES, VETTING = "equal", True  # of an agent with contexts, as RIDGE: see core/contexts/agent.py
+SHARES, VETTING = "equal", True  # of an agent with contexts, as RIDGE: see core/contexts/model.py
+ALL_REWARDS = "all"
 ARMS_ALLOWED = "arms {!r} is not allowed; allowed: two or more different names, or their number"
 
 
@@ -66,50 +68,53 @@ class Agent(Decider):
     which of its own rewards it believes in and tells: "all", or for arms that change the latest, "window:2000", or old
     ones less, "forget:0.999". We recommend the filter "guarded" with the policy "moss" and f = "auto".
 
-    With `context`, a number of dimensions d, rewards depend on a context x that is told before every choice: the agent
-    is a `ContextAgent`, and `select(x)`, `reward(arm, value, x)` and their like are given x. Its filter and policy
-    are then "pooled" and "tuned" if not given.
+    With `context`, a number of dimensions d, rewards depend on a context x, d numbers together no longer than 1. It is
+    given to `select(x)`, `reward(arm, value, x)` and their like. The mean reward of an arm at x is ½ + xᵀθ. The agent
+    keeps and tells the statistics of a ridge regression for every arm; at x every report becomes a pair (pulls, mean),
+    and filter and policy decide on these as they do without contexts. `ridge` is λ. `shares` says how reports become
+    pairs: "equal" or "information" solve for all reports together, "projection" looks at each by itself. With `vetting`
+    a neighbour whose parameters contradict one's own data is left out first, and counts as one of the f; and what the
+    agent hears is followed only while it has foretold its own rewards no worse than the agent did itself: better by
+    `lead` in squared errors, −1 or more.
+
+    If not given, filter and policy are "trimmed" and "ucb", with `context` "pooled" and "tuned".
     """
-
-    def __new__(cls, *arguments: Any, context: Any = None, **settings: Any) -> "Agent":
-        """An agent of this class, or with `context` a ContextAgent."""
-        if cls is Agent and context is not None:
-            from byzmab.core.contexts.agent import ContextAgent
-
-            return object.__new__(ContextAgent)
-        return object.__new__(cls)
 
     def __init__(
         self,
         arms: int | Sequence[Arm],
         f: int | str = 0,
         kappa: float = 1.5,
-        filter: Any = "trimmed",
-        policy: Any = "ucb",
+        filter: str | Filter | None = None,
+        policy: str | Policy | None = None,
         seed: int = 0,
         neighbours: int | None = None,
-        floor: Any = 0.0,
-        cap: Any = 1.0,
-        tally: str = "all",
+        floor: float | Mapping[Arm, float] = 0.0,
+        cap: float | Mapping[Arm, float] = 1.0,
+        tally: str = ALL_REWARDS,
         *,
         context: int | None = None,
         ridge: float = RIDGE,
         shares: str = SHARES,
         vetting: bool = VETTING,
     ) -> None:
-        given = {"context": context, "ridge": ridge != RIDGE, "shares": shares != SHARES, "vetting": vetting != VETTING}
-        if name := next((name for name, is_given in given.items() if is_given), None):
-            raise BadInput(f"{name} is not allowed here; allowed: with `context`, the dimensions, in byzmab.Agent")
+        self._model = _model_of(context, ridge, shares, vetting, tally)
         arms = arms.tolist() if isinstance(arms, (np.generic, np.ndarray)) else arms
         names = _names_of(arms)
         _check_settings(kappa, seed, neighbours)
         tallies = {checked_name("arm", name): Tally() for name in names}
         if len(tallies) < len(names):
             raise BadInput(ARMS_ALLOWED.format(arms))
-        plugins = FILTERS.resolve(filter), POLICIES.resolve(policy)
+        usual_filter, usual_policy = self._model.usual
+        plugins = (
+            FILTERS.resolve(usual_filter if filter is None else filter),
+            POLICIES.resolve(usual_policy if policy is None else policy),
+        )
         self._given_tally, forgetting = tally, parse_tally(tally)
         forgetting.check_window(len(tallies))
-        super().__init__(tallies, checked_f(f, MOST), float(kappa), *plugins, seed, neighbours, forgetting)
+        super().__init__(tallies, checked_f(f, MOST), float(kappa), *plugins, seed, neighbours)
+        self._workspace = self._model.workspace(*plugins, self._rng, forgetting)
+        self._set_arrays()
         self._retired: dict[Arm, Tally] = {}  # late rewards still count, should the arm come back
         self.set_traffic(floor, cap)
         if neighbours is not None and self.ignores_reports:
@@ -118,8 +123,10 @@ class Agent(Decider):
     def __repr__(self) -> str:
         filter, policy = FILTERS.name_of(self.filter), POLICIES.name_of(self.policy)
         pulls = sum(tally.pulls for tally in self._tallies.values())
+        contexts = "" if self.context is None else f"contexts of {self.context} dimensions, "
         return (
-            f"<Agent with {len(self._arms)} arms, filter {filter!r}, policy {policy!r}, f={f_as_given(self._given_f)}: "
+            f"<Agent with {contexts}{len(self._arms)} arms, "
+            f"filter {filter!r}, policy {policy!r}, f={f_as_given(self._given_f)}: "
             f"{pulls} pulls rewarded, {len(self._inbox)} neighbours heard>"
         )
 
@@ -143,21 +150,29 @@ class Agent(Decider):
         return tuple(self._inbox)
 
     @property
+    def context(self) -> int | None:
+        """How many dimensions contexts have; None where rewards depend on the arm alone."""
+        return self._model.dimensions
+
+    @property
+    def lead(self) -> float:
+        """By how much what it hears foretold its rewards better than itself, in squared errors; 0 without contexts."""
+        return self._workspace.lead
+
+    @property
     def estimates(self) -> dict[Arm, float]:
         """z of every arm, as they were at the latest choice."""
-        if not self._believed:
+        if not self._workspace.believed:
             self._update(pick=False)
         return dict(zip(self._arms, self._beliefs[0].tolist(), strict=True))
 
     def check_context(self, x: Any) -> Floats | None:
         """A context as it is used, or BadInput; an agent without contexts takes None alone."""
-        if x is not None:
-            raise BadInput("context is not allowed; allowed: none, as this agent was made without `context`")
-        return None
+        return self._model.check_context(x)
 
     def select(self, x: Any = None) -> Arm:
         """Choose an arm to pull; at a context x if the agent has contexts."""
-        self._x = self.check_context(x)
+        self._x = self._model.check_context(x)
         unpulled = next(iter(self._unpulled), None)
         self.forced = None
         if unpulled is None:
@@ -169,37 +184,31 @@ class Agent(Decider):
             del self._unpulled[arm]
         tally = self._tallies[arm]
         tally.pending += 1
-        self._own_pending[self._indices[arm]] = tally.pending
+        self._workspace.pending[self._indices[arm]] = tally.pending
         return arm
 
     def select_many(self, count: Any) -> list[Arm]:
-        """Choose so many arms, as so many calls of `select` before the next reward do."""
-        if not _is_whole(count, MOST):
-            raise BadInput(f"count {count!r} is not allowed; allowed: a whole number from 0 to {MOST}")
-        return [self.select() for _ in range(count)]
+        """Choose so many arms, or one for each of some contexts, as calls of `select` before the next reward do."""
+        return [self.select(x) for x in self._model.check_contexts(count)]
 
     def reward(self, arm: Arm, value: float, x: Any = None) -> None:
         """Count the reward, in [0, 1], of a pull of an arm; at a context x if the agent has contexts."""
-        self.check_context(x)
+        seen = self._model.check_context(x)
         if not isinstance(value, Real) or not 0.0 <= value <= 1.0:
             raise BadInput(f"reward {value!r} is not allowed; allowed: a number in [0, 1]")
         tally = self.tally(arm)
+        self._workspace.observe(arm, tally, self._indices.get(arm), float(value), seen, self._reading)
         self._settle(arm, tally)
-        tally.pulls += 1
-        tally.total += float(value)
-        if arm in self._indices:
-            self._unpulled.pop(arm, None)
-            self._count(arm, tally)
-        if self._recent is not None:
-            self._recent.add(arm, float(value))
-            self._set_recent()
+        self._unpulled.pop(arm, None)
 
     def warm_start(self, table: Mapping[Arm, tuple[int, float]]) -> None:
         """Begin with past counts, arm → (pulls, mean), as if one had made these pulls; before the first choice only."""
+        if self.context is not None:
+            raise BadInput("warm start is not allowed with contexts; allowed: without, as past counts do not tell them")
         tallies = (*self._tallies.values(), *self._retired.values())
         if self.time or any(tally.pulls or tally.pending for tally in tallies):
             raise BadInput("warm start is not allowed once there are choices or counts; allowed: before the first one")
-        if self._recent is not None:
+        if self._given_tally != ALL_REWARDS:
             raise BadInput(f"warm start does not go with tally {self._given_tally!r}; allowed: all")
         past = past_tallies(table, self._arms)
         self._tallies |= past
@@ -223,13 +232,21 @@ class Agent(Decider):
             raise self._no_arm(arm)
         return tally
 
-    def report(self) -> Report:
-        """What an honest agent tells: its rewarded pulls, or what is left of them, and their means."""
-        return Report(self._own_pulls.copy(), self._own_means.copy(), self._arms)
+    def statistics(self, arm: Arm) -> tuple[Floats, Floats]:
+        """b and G of an arm from one's own pulls at contexts, retired arms included; copies."""
+        row = self.tally(arm).row
+        if row is None or self.context is None:
+            raise BadInput("statistics are not kept without contexts; allowed: tally(arm)")
+        (moment,), (gram,) = parts_of(row[None], self.context)
+        return moment, gram
 
-    def hear(self, sender: Name, report: Report | ContextReport) -> None:
+    def report(self) -> Any:
+        """What an honest agent tells: a Report of its rewarded pulls, or what is left of them; or a ContextReport."""
+        return self._model.tell(self._workspace.rows, self._arms)
+
+    def hear(self, sender: Name, report: AnyReport) -> None:
         """Keep a neighbour's newest report, unless it is expelled; arms that only one side knows are left out."""
-        sender, report = checked_name("sender", sender), self._checked(report, self._arms)
+        sender, report = checked_name("sender", sender), self._model.validate(report, self._arms)
         if sender in self.expelled:
             return
         self._ever_heard.add(sender)
@@ -262,32 +279,35 @@ class Agent(Decider):
         self.expelled.discard(checked_name("sender", sender))
 
     def belief(self, x: Any = None) -> Belief:
-        """What the agent holds true of its arms now; at a context x if the agent has contexts."""
-        self.check_context(x)
-        self._update(pick=False)
-        return Belief(*self._beliefs.copy())
+        """What the agent holds true of its arms now: at a context x, or at that of the latest choice if none is given.
+
+        Asking at a context changes nothing: a reward judges the forecasts of its choice, not those of a later look.
+        """
+        look = self._workspace.copy_for_query()
+        look.believe(self._at(x), self._reading(), pick=False)
+        return Belief(*look.beliefs.copy())
+
+    def _at(self, x: Any) -> Floats | None:
+        """The context that is asked about: x, or that of the latest choice."""
+        return self._x if x is None else self._model.check_context(x)
 
     def best(self, confidence: float = 0.95) -> Best:
         """The arm that looks best now, how sure that is, and whether it is as sure as asked; see core/confidence.py."""
-        if self._recent is not None:
+        if not isinstance(self._workspace, TallyWorkspace):
+            allowed = "belief(x), as the best arm depends on the context"
+            raise BadInput(f"best is not allowed with contexts; allowed: {allowed}")
+        if self._given_tally != ALL_REWARDS:
             raise BadInput(f"best does not go with tally {self._given_tally!r}: nothing is sure of arms that change")
-        wanted, own = checked_confidence(confidence), self._own.copy()
-        own[PENDING] = 0.0  # what is not rewarded yet makes nothing surer
-        setting = False, self.f, self.kappa, self.time, self.time, 0.0, False  # the theorem is about equal means
-        believer()(own, self._told, self._work, self._used_rows, self._differences, PARAMS, self._rng, setting, False)
-        return best_arm(self._arms, self.report(), Belief(*own[ESTIMATES:]), wanted)
+        wanted, reading = checked_confidence(confidence), self._reading()._replace(consistency=False)
+        belief = self._workspace.proven_belief(believer(), PARAMS, reading)
+        return best_arm(self._arms, self.report(), belief, wanted)
 
     def explain(self, x: Any = None) -> dict[Name, dict[Arm, Fate]]:
-        """What becomes of each neighbour's report on each arm; an arm without a reward of one's own hears nobody."""
-        self.check_context(x)
-        return self._all_fates()
+        """What becomes of each neighbour's report on each arm: at a context x, or at that of the latest choice.
 
-    def _all_fates(self) -> dict[Name, dict[Arm, Fate]]:
-        columns = [self._fates(arm) for arm in range(len(self._arms))] if self._rows_of else []
-        return {
-            sender: {arm: column[row] for arm, column in zip(self._arms, columns, strict=True)}
-            for sender, row in self._rows_of.items()
-        }
+        An arm without a reward of one's own hears nobody. Whoever vetting leaves out is implausible on every arm.
+        """
+        return self._fates_at(self._at(x))
 
     def set_traffic(self, floor: Any = 0.0, cap: Any = 1.0) -> None:
         """Give arms these shares of decisions, at least and at most, from now on."""
@@ -327,10 +347,7 @@ class Agent(Decider):
 
         Neighbours must be told that this tally began anew: to them a count that falls is a lie.
         """
-        tally = self.tally(arm)
-        tally.pulls, tally.total = 0, 0.0
-        if self._recent is not None:
-            self._recent.drop(arm)
+        self._workspace.clear(arm, self.tally(arm))
         self._set_arrays()
 
     def to_json(self) -> str:
@@ -348,14 +365,16 @@ class Agent(Decider):
             "neighbours": self.neighbours,
             "traffic": self.traffic.as_rows(),
             "tally": self._given_tally,
-            "recent": None if self._recent is None else self._recent.as_rows(),
+            "latest": None if self._x is None else self._x.tolist(),
             "time": self.time,
             "arms": as_rows(self._tallies),
             "retired": as_rows(self._retired),
             "inbox": [[sender, *report.as_rows()] for sender, report in self._inbox.items()],
-            "differences": [float(self._differences[-1]), list(map(list, self._neighbour_differences.items()))],
+            **self._differences_state(),
             "expelled": sorted(self.expelled, key=str),
             "ever_heard": sorted(self._ever_heard, key=str),
+            **self._model.settings(),
+            **self._workspace.state(self._tallies | self._retired),
         }
 
     @classmethod
@@ -389,14 +408,14 @@ class Agent(Decider):
 
     def _restore(self, state: dict[str, Any]) -> None:
         """Take over what `_state` told besides settings."""
-        if self._recent is not None:
-            self._recent = RecentTallies.from_rows(self._recent.forgetting, *state["recent"])
+        latest = state.get("latest")
+        self._x = None if latest is None else self._model.check_context(latest)
         self.time = checked_time(state["time"])
         self._tallies = {row[0]: checked_tally(*row[1:]) for row in state["arms"]}
         self._retired = {checked_name("arm", row[0]): checked_tally(*row[1:]) for row in state["retired"]}
         for sender, *rows in state["inbox"]:
-            report = self._report_type.from_rows(*rows)
-            self._inbox[checked_name("sender", sender)] = self._checked(report, report.arms)
+            report = self._model.report.from_rows(*rows)
+            self._inbox[checked_name("sender", sender)] = self._model.validate(report, report.arms)
         expelled, ever_heard = state.get("expelled", []), state.get("ever_heard", [])
         if not isinstance(expelled, list) or not isinstance(ever_heard, list):
             raise TypeError("expelled and ever_heard are lists")
@@ -405,15 +424,24 @@ class Agent(Decider):
             self._inbox.pop(sender, None)
         self._ever_heard = {checked_name("sender", sender) for sender in ever_heard} | set(self._inbox)
         self._set_arrays()
-        self._restore_differences(*state.get("differences", (float(self._differences[-1]), [])))
+        self._workspace.restore(state, self._tallies | self._retired)
+        self._restore_differences(state.get("differences", {}))
         self._use(Traffic.from_rows(*state.get("traffic", (0.0, 1.0))))
 
-    def _restore_differences(self, own: Any, neighbours: Any) -> None:
+    def _differences_state(self) -> dict[str, Any]:
+        """Return how far the agent and its neighbours differ, where that is measured."""
+        neighbours = list(map(list, self._neighbour_differences.items()))
+        own = self._workspace.differences[-1:].tolist()
+        return {"differences": {"own": own[0], "neighbours": neighbours}} if own else {}
+
+    def _restore_differences(self, told: Mapping[str, Any]) -> None:
         """Take over how far the agent and its neighbours differ, as `_state` told it."""
-        known = {checked_name("sender", sender): float(value) for sender, value in neighbours}
-        if not all(0.0 <= value <= 1.0 for value in (float(own), *known.values())):
+        own, neighbours = told.get("own"), {sender: float(value) for sender, value in told.get("neighbours", [])}
+        if not all(0.0 <= float(value) <= 1.0 for value in (own or 0.0, *neighbours.values())):
             raise BadInput("agent state has differences that are not allowed; allowed: numbers from 0 to 1")
-        self._set_differences(float(own), known)
+        self._write_differences(neighbours)
+        if own is not None:
+            self._workspace.differences[-1] = float(own)
 
     def _use(self, traffic: Traffic) -> None:
         traffic.check(self._arms)
@@ -427,10 +455,24 @@ class Agent(Decider):
             tally.pending -= 1
             index = self._indices.get(arm)
             if index is not None:
-                self._own_pending[index] = tally.pending
+                self._workspace.pending[index] = tally.pending
 
     def _no_arm(self, arm: Arm) -> BadInput:
         return BadInput(f"arm {arm!r} does not exist; allowed: {', '.join(map(repr, self._tallies))}")
+
+
+def _model_of(context: Any, ridge: Any, shares: Any, vetting: Any, tally: Any) -> ReportModel:
+    """The model of an agent's reports, or BadInput."""
+    if context is None:
+        given = {"ridge": ridge != RIDGE, "shares": shares != SHARES, "vetting": vetting != VETTING}
+        if name := next((name for name, is_given in given.items() if is_given), None):
+            raise BadInput(f"{name} is not allowed here; allowed: with `context`, the dimensions")
+        return TALLIES
+    if tally != ALL_REWARDS:
+        raise BadInput(f"tally {tally!r} does not go with context; allowed: {ALL_REWARDS}")
+    from byzmab.core.contexts.model import context_model
+
+    return context_model(context, ridge, shares, vetting)
 
 
 def _is_whole(value: Any, most: int) -> bool:

@@ -96,6 +96,7 @@ def believe_agent(
     own: Own,
     inbox: Inbox,
     dirty: np.uint64,  # bit k % 64: whether to believe anew of arm k
+    span: tuple[int, int],  # the arms to look at: from one to before another
     reading: Reading,
     params: Floats,  # the filter's
     work: tuple[Floats, Floats],  # two arrays, as long as the inbox
@@ -104,7 +105,9 @@ def believe_agent(
     """Believe anew of every dirty arm; return whether these beliefs are numbers with positive weights."""
     sound = True
     pulls, means = work
-    for arm in range(np.uint64(own.pulls.size)):  # unsigned, like rows: numba then leaves out the test for below 0
+    for arm in range(
+        np.uint64(span[0]), np.uint64(span[1])
+    ):  # unsigned, like rows: numba then leaves out the test for below 0
         if not (dirty >> (arm & np.uint64(63))) & np.uint64(1):
             continue
         own_pulls, own_mean = own.pulls[arm], own.means[arm]

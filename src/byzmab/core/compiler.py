@@ -16,9 +16,10 @@ import types as python_types
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numba
+import numpy as np
 from numba.core import event
 
 from byzmab.core.inlining import InnerCache, InnerCompiler, LateCache, without_literals
@@ -30,7 +31,7 @@ UNUSED_DAYS = 14  # machine code of another version that nobody loaded for so lo
 
 # all that holds compiled functions, as a test checks; an edited page or command recompiles nothing
 COMPILED = (
-    *("attacks", "baselines", "contexts", "core", "drifts", "engine", "graphs", "rewards", "theory"),
+    *("attacks", "baselines", "contexts", "core", "engine", "graphs", "theory", "worlds"),
     "paper/as_published.py",
 )
 OWN = "own"  # in the cache directory: loops with plug-ins of users in them
@@ -181,14 +182,34 @@ def compiled_borrowing(function: Function) -> Function:
 
     numba counts them for every view, two calls each; in loops over small matrices these cost more than the arithmetic.
     What such a function calls may make arrays, but returns none either, but those of a state, which nobody counts; for
-    views there is `compiled_view`.
+    views there is `compiled_view`. A function that is declared to return an array is refused.
     """
+    _check_borrowing(function)
     return _with_inner_side(function, is_ours(function), True, BORROWING)  # type: ignore[no-any-return]
 
 
 def compiled_borrowing_noinline(function: Function) -> Function:
     """The same for a large function, which is optimized by itself: left to its callers, loops took a third longer."""
+    _check_borrowing(function)
     return _compile(function, CACHE if is_ours(function) else None, options=BORROWING)  # type: ignore[no-any-return]
+
+
+def _check_borrowing(function: Callable[..., Any]) -> None:
+    """Raise TypeError where a function that counts no references returns an array: it would be freed while in use."""
+    returned = get_type_hints(function).get("return", Any)
+    if returned is Any or _holds_array(returned):
+        raise TypeError(
+            f"{function.__qualname__} borrows arrays and returns {returned}; declare a return type without arrays, "
+            "or use compiled or compiled_view"
+        )
+
+
+def _holds_array(kind: Any) -> bool:
+    """Return whether values of a type are arrays, or have some in them."""
+    if kind is np.ndarray or get_origin(kind) is np.ndarray:
+        return True
+    parts = [*get_args(kind), *(get_type_hints(kind).values() if hasattr(kind, "_fields") else ())]
+    return any(map(_holds_array, parts))
 
 
 def compiled_view(function: Function) -> Function:
@@ -212,6 +233,8 @@ def specialize(
     arguments or from a closure, but then finds nothing in its cache in the next process. With `borrows` the copy is
     compiled as `compiled_borrowing` does; `numbers` are globals of the template that it is to know when it is compiled.
     """
+    if borrows:
+        _check_borrowing(template)
     options = BORROWING if borrows else OPTIONS
     sources = [function.py_func for function in functions.values()]
     name = "_".join([template.__name__, *map(_full_name, sources), *(f"{key}_{number}" for key, number in numbers)])

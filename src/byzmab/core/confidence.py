@@ -67,20 +67,39 @@ def best_arm(arms: Sequence[Arm], own: Report, belief: Belief, wanted: float) ->
     low, high = (bounds[0] for bounds in _bounds(own, belief, np.array([1.0 - wanted])))
     estimates = np.clip(np.where(own.pulls > 0.0, belief.estimates, 0.0), low, high)
     leader = int(np.argmax(np.where(own.pulls > 0.0, estimates, -1.0)))
-    levels = np.append(np.geomspace(SUREST, 1.0, STEPS), 1.0 - wanted)
-    least = min(levels[_stands_out(leader, *_bounds(own, belief, levels))], default=1.0)
+    levels = np.sort(np.append(np.geomspace(SUREST, 1.0, STEPS), 1.0 - wanted))
+    least = _least_level(leader, own, belief, levels)
     contends = high >= low.max()
     columns = zip(arms, estimates.tolist(), low.tolist(), high.tolist(), contends.tolist(), strict=True)
     intervals = tuple(Interval(*column) for column in columns)
-    confidence = max(0.0, 1.0 - float(least))
+    confidence = max(0.0, 1.0 - least)
     return Best(arms[leader], confidence, wanted, confidence >= wanted, intervals)
 
 
-def _bounds(own: Report, belief: Belief, deltas: Floats) -> tuple[Floats, Floats]:
-    """The lower and upper bounds of all arms, one row for each δ; an arm without a reward may be anything."""
+def _least_level(leader: int, own: Report, belief: Belief, levels: Floats) -> float:
+    """The least of rising levels δ at which the leader's lower bound is above all others' upper bounds; 1 if none is.
+
+    The strongest rival at a level rules out all levels at which it is not below the leader: few rivals decide, and not
+    all arms are looked at for all levels.
+    """
+    while levels.size:
+        low, high = (bounds[0] for bounds in _bounds(own, belief, levels[:1]))
+        high[leader] = -np.inf
+        rival = int(np.argmax(high))
+        if low[leader] > high[rival]:
+            return float(levels[0])
+        low, high = _bounds(own, belief, levels, np.array([leader, rival]))
+        levels = levels[low[:, 0] > high[:, 1]]
+    return 1.0
+
+
+def _bounds(own: Report, belief: Belief, deltas: Floats, arms: Any = slice(None)) -> tuple[Floats, Floats]:
+    """The lower and upper bounds of all arms, or of some, one row for each δ; one without a reward may be anything."""
+    size = own.pulls.size
+    own, belief = Report(own.pulls[arms], own.means[arms]), Belief(*(column[arms] for column in belief))
     unknown = own.pulls == 0.0
     n = np.maximum(own.pulls, 1.0)
-    sides = np.log(4.0 * n.size * n * (n + 1.0)), np.log(8.0 * n.size * n * n * (n + 1.0))
+    sides = np.log(4.0 * size * n * (n + 1.0)), np.log(8.0 * size * n * n * (n + 1.0))
     alone, heard = (side - np.log(deltas)[:, None] for side in sides)
     width = np.sqrt(alone / (2.0 * n))
     low, high = np.maximum(own.means - width, 0.0), np.minimum(own.means + width, 1.0)
@@ -91,9 +110,3 @@ def _bounds(own: Report, belief: Belief, deltas: Floats) -> tuple[Floats, Floats
         np.where(unknown, 0.0, np.where(meet, both_low, low)),
         np.where(unknown, 1.0, np.where(meet, both_high, high)),
     )
-
-
-def _stands_out(leader: int, low: Floats, high: Floats) -> Any:
-    """For each δ, whether the leader's lower bound is above all others' upper bounds."""
-    others = np.delete(high, leader, axis=1)
-    return low[:, leader] > others.max(axis=1)

@@ -68,6 +68,7 @@ def decide(
         Own(own[PULLS], own[MEANS]),
         Inbox(told[0], told[1], rows, np.uint64(0), np.uint64(rows.size), rows, compared),
         ALL_ARMS,
+        (0, own.shape[1]),
         Reading(consistency, f, kappa, int(clock), 0),  # nobody is expected: an absent neighbour proves nothing
         filter_params,
         (work[0], work[1]),
@@ -76,7 +77,7 @@ def decide(
     if spread != 0.0:
         if due:
             differences[size] = measure_difference(own[PULLS], own[MEANS], belief)
-        limit_others(own[PULLS], own[MEANS], ALL_ARMS, differences[size], belief)
+        limit_others(own[PULLS], own[MEANS], ALL_ARMS, (0, own.shape[1]), differences[size], belief)
     for arm in range(own.shape[1]):
         pulls, pending = own[PULLS, arm], own[PENDING, arm]
         belief.own_estimates[arm], belief.own_weights[arm] = own[MEANS, arm], pulls + pending

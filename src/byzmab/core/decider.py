@@ -1,29 +1,23 @@
-"""What one agent decides with: its tallies and its inbox as arrays, and the compiled call over them."""
+"""The part of one agent that believes and chooses: whom it hears, its arms and its workspace, kept in step."""
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from byzmab.core.decide import ESTIMATES, MEANS, PENDING, PULLS, ROWS, UNSOUND, decision
-from byzmab.core.differences import AUTO, EVERY
-from byzmab.core.errors import BadInput
-from byzmab.core.filters.base import NO_BELIEF, Filter
+from byzmab.core.filters.base import Filter
 from byzmab.core.filters.fates import Fate
-from byzmab.core.forgetting import ALL, Forgetting
 from byzmab.core.liars import TooFewNeighbours, are_enough, f_left, ignored_because
-from byzmab.core.policies.base import NO_SUCH_ARM, Policy
-from byzmab.core.recent_tallies import RecentTallies
-from byzmab.core.report import Floats, Report, Words
-from byzmab.core.tally import Arm, Name, Tally, checked_report
+from byzmab.core.model import Reading, ReportModel, Workspace, fates_of
+from byzmab.core.policies.base import Policy
+from byzmab.core.report import Floats, Words
+from byzmab.core.tally import Arm, Name, Tally
 from byzmab.core.traffic import Forced, Traffic, luck_at
 
 
 class Decider:
     """The part of an agent that believes and chooses; what it is given is checked already."""
-
-    _report_type: Any = Report
-    context: int | None = None  # dimensions of the contexts on which rewards depend
 
     def __init__(
         self,
@@ -34,7 +28,6 @@ class Decider:
         policy: Policy,
         seed: int,
         neighbours: int | None,
-        forgetting: Forgetting,
     ) -> None:
         self._given_f, self.kappa, self.seed, self.neighbours = f, kappa, seed, neighbours
         self.expelled = set[Name]()  # neighbours proven to lie, and heard no more: each of them lowers f by one
@@ -45,15 +38,11 @@ class Decider:
         self.traffic = Traffic()
         self._x: Floats | None = None  # the context of the latest choice, where there are contexts
         self.forced: Forced | None = None  # why the latest choice was not the policy's own
-        self._recent = None if forgetting.kind == ALL else RecentTallies(forgetting)
-        self._decide = self._compile()
-        self._params = np.array(filter.params, np.float64), np.array(policy.params, np.float64)
         self._rng = np.array([0, seed], np.uint64)
-        self._spread = filter.spread_between_agents
         self._rows_of = dict[Name, int]()
-        self._differences: Floats = np.array([max(self._spread, 0.0) ** 2])
         self._tallies, self._inbox = tallies, dict[Name, Any]()  # the newest report of each sender
-        self._set_arrays()
+        self._model: ReportModel
+        self._workspace: Workspace
 
     @property
     def may_hear(self) -> int:
@@ -76,9 +65,12 @@ class Decider:
     @property
     def clock(self) -> float:
         """t as filter and policy see it: the decisions, or what is left of the rewards where tallies forget."""
-        return self.time if self._recent is None else self._recent.clock
+        return self._workspace.clock(self.time)
 
     @property
+    def _beliefs(self) -> Floats:
+        return self._workspace.beliefs
+
     def _used_rows(self) -> Words:
         """The rows of the reports that the filter uses; warn once where reports are ignored."""
         if not self.filter.hears:
@@ -89,103 +81,49 @@ class Decider:
             return self._rows[:0]
         return self._rows
 
+    def _reading(self) -> Reading:
+        return Reading(self._used_rows(), self.filter.consistency, self.f, self.kappa, self.time)
+
     def _warn(self) -> None:
         """Warn, once, that all reports are ignored."""
         if not self._has_warned:
             self._has_warned = True
             warnings.warn(ignored_because(self.may_hear, len(self.expelled)), TooFewNeighbours, stacklevel=2)
 
-    def _compile(self) -> Any:
-        """Filter and policy in the one compiled call."""
-        return decision(self.filter, self.policy, self._recent is not None)
-
-    def _checked(self, report: Any, arms: tuple[Arm, ...]) -> Any:
-        """A copy of a report with its arms named, or BadInput."""
-        return checked_report(report, arms)
-
-    def _fates(self, arm: int) -> list[Fate]:
-        """What becomes of each report on an arm, row by row."""
-        own, mean, (pulls, means) = self._own_pulls[arm], self._own_means[arm], self._told[:, self._rows, arm]
-        if not own or self.ignores_reports:
-            return [Fate.UNUSED if heard else Fate.SILENT for heard in pulls]
-        apart = self._differences[self._rows] if self._spread == AUTO else None
-        return self.filter.fates(own, mean, pulls, means, self.f, self.kappa, int(self.clock), 0, apart)
-
     def _set_arrays(self) -> None:
-        """Set up the arrays of `decide` anew, from tallies and inbox."""
+        """Set up the workspace anew, from tallies and inbox."""
         self._arms = tuple(self._tallies)
         self._indices = {arm: index for index, arm in enumerate(self._arms)}
         self._unpulled = {arm: None for arm, tally in self._tallies.items() if not tally.pulls + tally.pending}
-        own, neighbours = float(self._differences[-1]), self._neighbour_differences
+        differences = self._neighbour_differences
         self._rows_of = {sender: row for row, sender in enumerate(self._inbox)}
         self._rows = np.arange(len(self._rows_of), dtype=np.uint64)
         self._capacity = max(8, 2 * len(self._rows_of))  # reports for which there is room
-        self._set_differences(own, neighbours)
-        self._believed = False  # on these arrays
-        self._allocate(len(self._arms))
-        for index, tally in enumerate(self._tallies.values()):
-            self._own_pending[index] = tally.pending
-        self._set_recent()
+        self._workspace.allocate(self._tallies, self._capacity)
+        self._write_differences(differences)
         for sender in self._inbox:
             self._write(sender)
 
     @property
-    def _compares(self) -> bool:
-        """Whether differences between agents are measured before the next choice."""
-        return self._spread == AUTO and self.time > 0 and self.time % EVERY == 0
-
-    @property
     def _neighbour_differences(self) -> dict[Name, float]:
-        """τ² of each sender, as it was measured last."""
-        return {sender: float(self._differences[row]) for sender, row in self._rows_of.items()}
+        """τ² of each sender as it was measured last, where that is done; see core/differences.py."""
+        measured = self._workspace.differences
+        return {sender: float(measured[row]) for sender, row in self._rows_of.items() if row < measured.size - 1}
 
-    def _set_differences(self, own: float, neighbours: dict[Name, float]) -> None:
-        """Write τ² of the agent itself, and of those senders of whom it is known."""
-        self._differences = np.zeros(self._capacity + 1)  # by row; the last one is the agent's own
-        self._differences[-1] = own
-        for sender, row in self._rows_of.items():
-            self._differences[row] = neighbours.get(sender, 0.0)
-
-    def _set_recent(self) -> None:
-        """Where tallies forget, go by what is left of them."""
-        if self._recent is not None:
-            for index, arm in enumerate(self._arms):
-                self._own_pulls[index], self._own_means[index] = self._recent.of(arm)
-
-    def _allocate(self, arms: int) -> None:
-        """Make the arrays of `decide`, with one's own tallies in them."""
-        self._own: Floats = np.zeros((ROWS, arms))
-        self._told: Floats = np.zeros((2, self._capacity, arms))
-        self._work: Floats = np.zeros((2, self._capacity))
-        self._own_pulls, self._own_means, self._own_pending = (self._own[row] for row in (PULLS, MEANS, PENDING))
-        self._beliefs = self._own[ESTIMATES:]
-        for arm, tally in self._tallies.items():
-            self._count(arm, tally)
-
-    def _count(self, arm: Arm, tally: Tally) -> None:
-        """Write what the rewards of an arm in use have come to."""
-        index = self._indices[arm]
-        self._own_pulls[index], self._own_means[index] = tally.pulls, tally.mean
+    def _write_differences(self, neighbours: Mapping[Name, float]) -> None:
+        """Write τ² of senders into their rows, where it is measured."""
+        for sender, value in neighbours.items():
+            if self._workspace.differences.size and sender in self._rows_of:
+                self._workspace.differences[self._rows_of[sender]] = value
 
     def _write(self, sender: Name) -> None:
-        """Write a neighbour's report into its row, arm by arm."""
-        report = self._inbox[sender]
-        pulls, means = self._told[:, self._rows_of[sender]]
-        if report.arms == self._arms:
-            pulls[:], means[:] = report.pulls, report.means
-            return
-        pulls[:] = 0.0
-        for arm, count, mean in zip(report.arms, report.pulls, report.means, strict=True):
-            index = self._indices.get(arm)
-            if index is not None:
-                pulls[index], means[index] = count, mean
+        """Write a neighbour's report into its row."""
+        self._workspace.write(self._rows_of[sender], self._inbox[sender], self._indices)
 
     def _choose(self) -> int:
         """The index of the arm to pull: the policy's choice, or what floors and caps make of it."""
         if self.traffic.is_free:
             return self._update(pick=True)
-        if self._compares:
-            self._update(pick=False)  # of all arms, not only of those that are free
         index, self.forced = self.traffic.draw(self._arms, luck_at(self.seed, self.time), self._prefer)
         return index
 
@@ -193,26 +131,27 @@ class Decider:
         """The index of the arm that the policy prefers among some, as if there were no others."""
         if len(among) == len(self._arms):
             return self._update(pick=True)
-        return among[self._call(self._own[:, among].copy("C"), self._told[:, :, among].copy("C"), True, False)]
+        if self._workspace.differences.size:
+            self._update(pick=False)  # differences are measured over all arms
+        return among[self._workspace.among(among).believe(self._x, self._reading(), pick=True)]
 
     def _update(self, pick: bool) -> int:
         """Believe anew of all arms, and choose one where asked to."""
-        self._believed = True
-        return self._call(self._own, self._told, pick, self._compares)
+        return self._workspace.believe(self._x, self._reading(), pick)
 
-    def _call(self, own: Floats, told: Floats, pick: bool, due: bool) -> int:
-        """`decide` on these arms."""
-        arm: int = self._decide(
-            own,
-            told,
-            self._work,
-            self._used_rows,
-            self._differences,
-            self._params,
-            self._rng,
-            (self.filter.consistency, self.f, self.kappa, self.time, self.clock, self._spread, due),
-            pick,
-        )
-        if arm < 0:
-            raise BadInput(NO_BELIEF if arm == UNSOUND else NO_SUCH_ARM)
-        return arm
+    def _fates_at(self, x: Floats | None) -> dict[Name, dict[Arm, Fate]]:
+        """What becomes of each report on each arm at a context."""
+        look, uses = self._workspace.copy_for_query(), self.filter.hears and not self.ignores_reports
+        if x is not None:
+            look.believe(x, self._reading(), pick=False)
+        columns = [self._fates_on(look, arm, x, uses) for arm in range(len(self._arms))] if self._rows_of else []
+        return {
+            sender: {arm: column[row] for arm, column in zip(self._arms, columns, strict=True)}
+            for sender, row in self._rows_of.items()
+        }
+
+    def _fates_on(self, look: Workspace, arm: int, x: Floats | None, uses: bool) -> list[Fate]:
+        """What becomes of each report on an arm, row by row; an arm without a pull of one's own hears nobody."""
+        if not (uses and look.rows[arm, 0] and (x is not None or self._model.dimensions is None)):
+            return [Fate.UNUSED if pulls > 0.0 else Fate.SILENT for pulls in look.told[self._rows, arm, 0]]
+        return fates_of(self.filter, look.pairs_at(arm, x, self._rows), self.f, self.kappa, int(self.clock))

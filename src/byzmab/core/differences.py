@@ -100,12 +100,16 @@ def measure_difference(pulls: Floats, means: Floats, belief: Belief) -> float:
 
 
 @compiled
-def limit_others(pulls: Floats, means: Floats, dirty: np.uint64, difference: float, belief: Belief) -> None:
-    """Limit what others are worth by the difference τ², in the beliefs of all dirty arms that a filter has just made.
+def limit_others(
+    pulls: Floats, means: Floats, dirty: np.uint64, span: tuple[int, int], difference: float, belief: Belief
+) -> None:
+    """Limit what others are worth by the difference τ², in the beliefs of dirty arms that a filter has just made.
+
+    `dirty` has the bits of the arms of a span, from one arm to before another.
 
     Doubt shrinks with them, and reaches at least a narrow bound from own data, which no report can take away.
     """
-    for arm in range(np.uint64(pulls.size)):
+    for arm in range(np.uint64(span[0]), np.uint64(span[1])):
         own, mean = pulls[arm], means[arm]
         others = belief.weights[arm] - own
         if not (dirty >> (arm & np.uint64(63))) & np.uint64(1) or others <= 0.0 or own <= 0.0:

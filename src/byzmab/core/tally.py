@@ -9,7 +9,7 @@ import numpy as np
 
 from byzmab.core.errors import BadInput
 from byzmab.core.html import table
-from byzmab.core.report import Report
+from byzmab.core.report import Floats, Report
 
 Name = str | int
 Arm = Name
@@ -24,12 +24,13 @@ class Tally:
     (Tally(pulls=4, total=3, pending=0), 0.75)
     """
 
-    __slots__ = ("pending", "pulls", "total")
+    __slots__ = ("pending", "pulls", "row", "total")
 
     def __init__(self, pulls: int = 0, total: float = 0.0, pending: int = 0) -> None:
         self.pulls = pulls  # rewarded
         self.total = total
         self.pending = pending  # chosen, but not rewarded yet
+        self.row: Floats | None = None  # statistics at contexts, where there are any: see core/contexts/statistics.py
 
     def __repr__(self) -> str:
         return f"Tally(pulls={self.pulls}, total={self.total:g}, pending={self.pending})"

@@ -7,10 +7,13 @@ holds proof of a lie. A *careful* liar tells what is nearest to its lie and pass
 
 from typing import NamedTuple
 
+import numpy as np
+
 from byzmab.core.audit import follows, nearest
 from byzmab.core.compiler import compiled
 from byzmab.core.liars import are_enough, f_left
 from byzmab.core.report import Floats, Integers, Report
+from byzmab.engine.dirty import ALL_BITS, WORD, bit_of
 from byzmab.engine.state import State
 
 
@@ -30,8 +33,8 @@ def past_of(state: State) -> Past:
 
 @compiled
 def edge_of(state: State, sender: int, receiver: int) -> int:
-    """The row of a liar and a receiver; the same for all receivers where they are told the same."""
-    return int(sender * state.agents + (0 if state.common_lies == 1 else receiver))
+    """Return the row of a liar and a receiver, receiver by receiver; one for all receivers where lies are common."""
+    return int((0 if state.common_lies == 1 else receiver * state.byzantine) + sender)
 
 
 @compiled
@@ -44,18 +47,31 @@ def be_careful(past: Past, edge: int, lie: Report, expected: bool) -> None:
 
 
 @compiled
-def audit(past: Past, edge: int, pulls: Floats, means: Floats, expected: bool) -> bool:
-    """Whether a report, as it was told, can follow the one before, and if so write it down.
+def audit_word(
+    past: Past, edge: int, pulls: Floats, means: Floats, expected: bool, changed: np.uint64, word: int
+) -> bool:
+    """Return whether a report, as it was sent, can follow the one before on the changed arms of a word; write it down.
 
     Silence on an arm can, unless something is expected.
     """
-    for arm in range(pulls.size):
+    for arm in range(WORD * word, min(pulls.size, WORD * (word + 1))):
+        if not changed & bit_of(arm):
+            continue
         if pulls[arm] > 0.0:
             total = pulls[arm] * means[arm]
             if not follows(pulls[arm], total, past.pulls[edge, arm], past.totals[edge, arm]):
                 return False
             past.pulls[edge, arm], past.totals[edge, arm] = pulls[arm], total
         elif expected:
+            return False
+    return True
+
+
+@compiled
+def audit(past: Past, edge: int, pulls: Floats, means: Floats, expected: bool) -> bool:
+    """Return whether a whole report, as it was sent, can follow the one before; write down what passes."""
+    for word in range((pulls.size + WORD - 1) // WORD):
+        if not audit_word(past, edge, pulls, means, expected, ALL_BITS, word):
             return False
     return True
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from byzmab.core.believe import ALL_ARMS, Inbox, Own, Reading, believe_agent
+from byzmab.core.believe import Inbox, Own, Reading, believe_agent
 from byzmab.core.compiler import compiled, compiled_noinline, specialize
 from byzmab.core.differences import is_due, limit_others, measure_difference, measure_neighbour
 from byzmab.core.filters.base import EVERY_ROUND, Filter
@@ -16,26 +16,24 @@ from byzmab.core.shared_order import merge_droppable
 from byzmab.engine.audit import believes_anyone, expelled_by, f_of_agent
 from byzmab.engine.dense import believe_all_dense
 from byzmab.engine.digest import believe_all_digested
+from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of
 from byzmab.engine.state import BAD_BELIEF, State, StateType
 from byzmab.engine.typed import unsigned
 
 
 @compiled
-def dirty_arms(state: State, agent: int, first: np.uint64, end: np.uint64) -> np.uint64:
-    """A word with the bits of those arms on which something changed that an agent knows or hears."""
-    arms = state.arms
-    every_arm = ALL_ARMS if arms > 63 else (np.uint64(1) << np.uint64(arms)) - np.uint64(1)
-    if (
-        state.stable_inbox == 0
-        or state.depends_on == EVERY_ROUND
-        or is_due(state.agent_spread, state.time, state.epoch)
-    ):
+def dirty_arms(state: State, agent: int, first: np.uint64, end: np.uint64, word: int) -> np.uint64:
+    """Return a word with the bits of those of its arms on which something changed that an agent knows or receives."""
+    arms = state.arms - WORD * word
+    every_arm = ALL_BITS if arms >= WORD else bit_of(arms) - np.uint64(1)
+    due = is_due(state.agent_spread, state.time, state.epoch)
+    if due or state.stable_inbox == 0 or state.depends_on == EVERY_ROUND:
         return every_arm
     dirty_rows = state.dirty
     inbox_rows = unsigned(state.inbox_rows)
-    dirty = dirty_rows[agent] & every_arm
+    dirty = dirty_rows[agent, word] & every_arm
     for entry in range(first, end):
-        dirty |= dirty_rows[inbox_rows[entry]] & every_arm
+        dirty |= dirty_rows[inbox_rows[entry], word] & every_arm
         if dirty == every_arm:
             break
     return np.uint64(dirty)
@@ -79,7 +77,6 @@ def believe_all(state: State) -> None:
         expelled = expelled_by(state, agent)
         first, end = starts[agent], starts[agent + 1] if believes_anyone(state, agent, expelled) else starts[agent]
         heard: Any = np.int64(end - first)
-        dirty = dirty_arms(state, agent, first, starts[agent + 1])  # an expulsion may end all trust
         reading = Reading(
             state.consistency == 1,
             f_of_agent(state, agent, expelled),
@@ -90,21 +87,28 @@ def believe_all(state: State) -> None:
         if due and state.compared > 0:
             measure_neighbours(state, agent)
         belief = Belief(estimates[agent], weights[agent], doubts[agent], own_means[agent], own_pulls[agent])
-        sound = believe_agent(
-            Own(own_pulls[agent], own_means[agent]),
-            Inbox(told_pulls, told_means, inbox_rows, first, end, senders, neighbour_differences[agent]),
-            dirty,
-            reading,
-            params,
-            work,
-            belief,
-        )
-        if state.agent_spread != 0.0:
-            if due:
-                differences[agent] = measure_difference(own_pulls[agent], own_means[agent], belief)
-            limit_others(own_pulls[agent], own_means[agent], dirty, differences[agent], belief)
-        if not sound:
-            state.fault = BAD_BELIEF
+        for word in range(state.dirty_words):
+            dirty = dirty_arms(state, agent, first, starts[agent + 1], word)  # an expulsion may end all trust
+            if dirty == NO_BITS:
+                continue
+            span = WORD * word, min(state.arms, WORD * (word + 1))
+            sound = believe_agent(
+                Own(own_pulls[agent], own_means[agent]),
+                Inbox(told_pulls, told_means, inbox_rows, first, end, senders, neighbour_differences[agent]),
+                dirty,
+                span,
+                reading,
+                params,
+                work,
+                belief,
+            )
+            if state.agent_spread != 0.0 and not due:
+                limit_others(own_pulls[agent], own_means[agent], dirty, span, differences[agent], belief)
+            if not sound:
+                state.fault = BAD_BELIEF
+        if due:
+            differences[agent] = measure_difference(own_pulls[agent], own_means[agent], belief)
+            limit_others(own_pulls[agent], own_means[agent], ALL_BITS, (0, state.arms), differences[agent], belief)
 
 
 def believing(filter: Filter, dense: bool, digested: bool) -> Any:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from byzmab.core.believe import ALL_ARMS, is_sound
+from byzmab.core.believe import is_sound
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.differences import is_due, limit_others, measure_difference
 from byzmab.core.droppable import Droppable, Rule
@@ -13,6 +13,7 @@ from byzmab.core.report import LEAST_PULLS, Belief, Floats, Heard, Integers, Wor
 from byzmab.core.shared_order import SharedOrder, load_arm, merge_extremes, queue_receivers
 from byzmab.core.sorting import sort_reports
 from byzmab.engine.audit import expelled_by
+from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of, is_marked
 from byzmab.engine.state import BAD_BELIEF, State
 from byzmab.engine.tell import NOT_KEPT
 from byzmab.engine.tell import tell_tallies as tell  # `specialize` puts that of reports that are kept in its place
@@ -103,12 +104,6 @@ def list_missing(state: State, receiver: int, heard: Integers, count: int) -> in
 
 
 @compiled
-def is_told(dirty: np.uint64, arm: int) -> bool:
-    """Whether the bit of an arm is set."""
-    return bool((dirty >> np.uint64(arm & 63)) & np.uint64(1))
-
-
-@compiled
 def sort_by_pulls(agents: Integers, pulls: Floats, arm: int) -> None:
     """Put agents in the order of decreasing pulls of an arm."""
     names, counts = np.empty(agents.size), np.empty(agents.size)
@@ -137,7 +132,7 @@ def order_reports(state: State) -> None:
     for arm in range(arms):
         risen, still = 0, 0
         for agent in order[arm]:
-            if is_told(dirty[agents + agent], arm) if kept else last[agent] == arm:
+            if is_marked(dirty[agents + agent], arm) if kept else last[agent] == arm:
                 moved[risen] = agent
                 risen += 1
             else:
@@ -162,12 +157,12 @@ def tell_and_order(state: State) -> None:
 
 
 @compiled
-def union(dirty: Words) -> np.uint64:
-    """A word with the bits of all arms on which some report changed."""
-    bits = np.uint64(0)
-    for word in dirty:
-        bits |= word
-    return bits
+def union(dirty: Words, word: int) -> np.uint64:
+    """Return a word with the bits of those of its arms on which some report changed."""
+    bits = NO_BITS
+    for row in range(dirty.shape[0]):
+        bits |= dirty[row, word]
+    return np.uint64(bits)
 
 
 @compiled
@@ -204,7 +199,7 @@ merge, drops = merge_extremes, drops_extremes  # `specialize` puts others in the
 
 
 @compiled
-def limit_all(state: State, dirty: np.uint64, due: bool) -> None:
+def limit_all(state: State, follow: bool, due: bool) -> None:
     """Let every agent limit what others are worth to it on the dirty arms, by how much it differs from them."""
     pulls, means, differences = state.pulls, state.means, state.differences
     estimates, weights, doubts = state.estimates, state.weights, state.doubts
@@ -212,7 +207,10 @@ def limit_all(state: State, dirty: np.uint64, due: bool) -> None:
         belief = Belief(estimates[agent], weights[agent], doubts[agent], means[agent], pulls[agent])
         if due:
             differences[agent] = measure_difference(pulls[agent], means[agent], belief)
-        limit_others(pulls[agent], means[agent], dirty, differences[agent], belief)
+        for word in range(state.dirty_words):
+            dirty = union(state.dirty, word) if follow else ALL_BITS
+            span = WORD * word, min(state.arms, WORD * (word + 1))
+            limit_others(pulls[agent], means[agent], dirty, span, differences[agent], belief)
 
 
 def believe_all_dense(state: State) -> None:
@@ -237,9 +235,12 @@ def believe_all_dense(state: State) -> None:
     follow = state.stable_inbox == 1 and state.depends_on != EVERY_ROUND
     rule = Rule(min(state.f + state.most_missing, agents), *drops(params, state.time))
     due = is_due(state.agent_spread, state.time, state.epoch)
-    dirty = union(state.dirty) if follow and not due else ALL_ARMS
+    follow &= not due
+    dirty = ALL_BITS
     for arm in range(arms):
-        if not (dirty >> np.uint64(arm & 63)) & np.uint64(1):
+        if follow and arm % WORD == 0:
+            dirty = union(state.dirty, arm // WORD)
+        if not dirty & bit_of(arm):
             continue
         load_arm(shared, own_pulls, own_means, arm)
         queue_receivers(shared, kappas, consistency)
@@ -259,4 +260,4 @@ def believe_all_dense(state: State) -> None:
             if not is_sound(estimates[agent, arm], weights[agent, arm], doubts[agent, arm]):
                 state.fault = BAD_BELIEF
     if state.agent_spread != 0.0:
-        limit_all(state, dirty, due)
+        limit_all(state, follow, due)

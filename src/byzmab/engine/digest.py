@@ -15,6 +15,7 @@ from byzmab.core.filters.trimmed import average as believe_digest  # `specialize
 from byzmab.core.filters.trimmed import digest  # and here
 from byzmab.core.report import Floats, Heard, Words
 from byzmab.engine.audit import believes_anyone, expelled_by, f_of_agent
+from byzmab.engine.dirty import NO_BITS, WORD, bit_of
 from byzmab.engine.state import BAD_BELIEF, State, first_row
 from byzmab.engine.typed import unsigned
 
@@ -52,25 +53,31 @@ def believe_all_digested(state: State) -> None:
         expelled, kappa = expelled_by(state, agent), kappas[agent]
         first, f = starts[agent], f_of_agent(state, agent, expelled)
         end = starts[agent + np.uint64(1)] if believes_anyone(state, agent, expelled) else first
-        told, pulled = np.uint64(0), last[now + agent]
-        # an expulsion may end all trust, so reports that are ignored are looked at, too
-        for entry in range(first, starts[agent + np.uint64(1)] if state.told_now > 0 else first):
-            told |= dirty_rows[inbox_rows[entry]]
-        dirty = told | dirty_rows[agent]
-        low, high = (pulled, pulled + 1) if told == np.uint64(0) and pulled >= 0 else (0, arms)
-        for arm in range(np.uint64(low), np.uint64(high)):
-            bit = np.uint64(1) << (arm & np.uint64(63))
-            if not dirty & bit:
+        pulled = last[now + agent]
+        for word in range(state.dirty_words):
+            told = NO_BITS
+            # an expulsion may end all trust, so reports that are ignored are looked at, too
+            for entry in range(first, starts[agent + np.uint64(1)] if state.told_now > 0 else first):
+                told |= dirty_rows[inbox_rows[entry], word]
+            dirty = told | dirty_rows[agent, word]
+            if dirty == NO_BITS:
                 continue
-            own, mean = own_pulls[agent, arm], own_means[agent, arm]
-            if told & bit or own > limits[agent, arm]:
-                count, limit = gather_consistent(own, kappa, told_pulls, told_means, inbox_rows[first:end], arm, work)
-                heard = Heard(work[0][:count], work[1][:count], own, mean, f, kappa, state.time, 0, params, None)
-                totals[agent, arm], sizes[agent, arm] = digest(heard)
-                limits[agent, arm] = limit
-            heard = Heard(work[0][:0], work[1][:0], own, mean, f, kappa, state.time, 0, params, None)
-            size = sizes[agent, arm]
-            estimate, weight, doubt = believe_digest(heard, totals[agent, arm], size)
-            estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = estimate, weight, doubt
-            if not is_sound(estimate, weight, doubt):
-                state.fault = BAD_BELIEF
+            alone = told == NO_BITS and pulled >= 0  # only the arm that the agent pulled can be dirty
+            low, high = (pulled, pulled + 1) if alone else (WORD * word, min(arms, WORD * (word + 1)))
+            for arm in range(np.uint64(low), np.uint64(high)):
+                if not dirty & bit_of(arm):
+                    continue
+                own, mean = own_pulls[agent, arm], own_means[agent, arm]
+                if told & bit_of(arm) or own > limits[agent, arm]:
+                    count, limit = gather_consistent(
+                        own, kappa, told_pulls, told_means, inbox_rows[first:end], arm, work
+                    )
+                    heard = Heard(work[0][:count], work[1][:count], own, mean, f, kappa, state.time, 0, params, None)
+                    totals[agent, arm], sizes[agent, arm] = digest(heard)
+                    limits[agent, arm] = limit
+                heard = Heard(work[0][:0], work[1][:0], own, mean, f, kappa, state.time, 0, params, None)
+                size = sizes[agent, arm]
+                estimate, weight, doubt = believe_digest(heard, totals[agent, arm], size)
+                estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = estimate, weight, doubt
+                if not is_sound(estimate, weight, doubt):
+                    state.fault = BAD_BELIEF

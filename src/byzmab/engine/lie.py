@@ -17,10 +17,11 @@ from byzmab.core.filters.base import CAPPED_COUNTS, CONSISTENT_MEANS, Filter
 from byzmab.core.mistakes import check_functions
 from byzmab.core.policies.base import Policy
 from byzmab.core.report import Floats, Report, Words
-from byzmab.engine.audit import Past, audit, be_careful, edge_of, past_of
+from byzmab.engine.audit import Past, audit, audit_word, be_careful, edge_of, past_of
 from byzmab.engine.dense import shared_order_of
+from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, fill
 from byzmab.engine.state import State, StateType, first_row
-from byzmab.engine.tell import ALL_BITS, NOT_KEPT, kept_row, take
+from byzmab.engine.tell import NOT_KEPT, kept_row, take
 
 start_run = Attack.start_run  # and here
 
@@ -78,40 +79,51 @@ def begin_round_dense(state: State, world: World, params: Floats, scratch: Float
 
 
 @compiled
+def repeats(report: Report, told: Report, word: int) -> bool:
+    """Return whether a lie is what was told before on the arms of a word."""
+    differs = False
+    for arm in range(np.uint64(WORD * word), np.uint64(min(report.pulls.size, WORD * (word + 1)))):
+        differs |= (report.pulls[arm] != told.pulls[arm]) | (report.means[arm] != told.means[arm])
+    return not differs
+
+
+@compiled
 def tell(
-    pulls: Floats,
-    means: Floats,
-    told_pulls: Floats,
-    told_means: Floats,
-    own_pulls: Floats,
-    kappa: float,
-    depends_on: int,
-) -> np.uint64:
-    """Put a lie in its row; return a word with the bits of those arms on which it changed in a way that matters."""
-    dirty = np.uint64(0)
-    for arm in range(np.uint64(pulls.size)):  # no sign, no test for negative indices
-        count, mean = pulls[arm], means[arm]
+    report: Report, told: Report, own_pulls: Floats, kappa: float, depends_on: int, word: int
+) -> tuple[np.uint64, np.uint64]:
+    """Put a lie in its row on the arms of a word; return the bits of those that changed, and of those that matter."""
+    first, end = WORD * word, min(report.pulls.size, WORD * (word + 1))
+    changed, dirty = NO_BITS, NO_BITS
+    for arm in range(np.uint64(first), np.uint64(end)):  # no sign, no test for negative indices
+        count, mean = report.pulls[arm], report.means[arm]
         if not (count > 0.0 and -math.inf < mean < math.inf):
             count, mean = 0.0, 0.0  # no number at all is silence
-        own, before = own_pulls[arm], told_pulls[arm]
+        own, before = own_pulls[arm], told.pulls[arm]
         if depends_on == CONSISTENT_MEANS:  # of a count it only matters whether it passes step A
             differs = (kappa * count >= own) != (kappa * before >= own)
         elif depends_on == CAPPED_COUNTS:
             differs = min(count, own) != min(before, own)
         else:
             differs = count != before
-        differs |= mean != told_means[arm]
-        told_pulls[arm], told_means[arm] = count, mean
-        dirty |= np.uint64(differs) << (arm & np.uint64(63))
-    return dirty
+        moved = mean != told.means[arm]
+        changed |= np.uint64((count != before) | moved) << (arm & np.uint64(63))
+        dirty |= np.uint64(differs | moved) << (arm & np.uint64(63))
+        told.pulls[arm], told.means[arm] = count, mean
+    return changed, dirty
 
 
 @compiled
-def be_silent(told_pulls: Floats, dirty: np.uint64) -> np.uint64:
-    """Let a row tell nothing; return `dirty`, which says on which arms that is a change."""
+def be_silent(told_pulls: Floats, dirty: Words, bits: np.uint64) -> None:
+    """Let a row tell nothing; `bits` say whether that is a change."""
     for arm in range(told_pulls.size):
         told_pulls[arm] = 0.0
-    return dirty
+    fill(dirty, bits)
+
+
+@compiled
+def keeps_rows(state: State) -> bool:
+    """Return whether lies stand where they stood in the round before, so that one that is repeated needs no work."""
+    return state.stable_inbox == 1 and state.kept == NOT_KEPT and state.begun == 1
 
 
 @compiled
@@ -119,7 +131,8 @@ def is_silenced(state: State, past: Past, edge: int, row: int, told_pulls: Float
     """Whether a liar was expelled by a receiver, and if so let it tell nothing."""
     if state.audits == 0 or past.expelled[edge] == 0:
         return False
-    state.dirty[row] = be_silent(told_pulls, np.uint64(0))
+    if not keeps_rows(state) or state.dirty[row, 0] != NO_BITS:  # else it tells nothing already
+        be_silent(told_pulls, state.dirty[row], NO_BITS)
     if state.kept == NOT_KEPT:  # it was counted among those heard
         state.messages -= 1
         state.arms_told -= state.arms
@@ -127,22 +140,41 @@ def is_silenced(state: State, past: Past, edge: int, row: int, told_pulls: Float
 
 
 @compiled
+def tell_and_audit(state: State, world: World, past: Past, receiver: int, row: int, edge: int, report: Report) -> bool:
+    """Put a lie in its row and mark what changed; return whether it passes the audit, where there is one.
+
+    What was told before has passed: so a lie that is repeated needs no more than a comparison.
+    """
+    told, dirty = Report(world.told.pulls[row], world.told.means[row], ()), state.dirty[row]
+    own_pulls, kappa = world.pulls[receiver], world.kappas[receiver]
+    compares, comparable, passes = state.audits + state.careful > 0, keeps_rows(state), True
+    for word in range(state.dirty_words):
+        if comparable and repeats(report, told, word):
+            dirty[word] = NO_BITS
+            continue
+        changed, dirty[word] = tell(report, told, own_pulls, kappa, state.depends_on, word)
+        if compares and passes:
+            changed = changed if comparable else ALL_BITS
+            passes = audit_word(past, edge, told.pulls, told.means, state.expects == 1, changed, word)
+    return passes
+
+
+@compiled
 def deliver(state: State, world: World, past: Past, sender: int, receiver: int, row: int, report: Report) -> None:
     """Tell a lie, made nearest to what passes where liars are careful, and audit it where that is asked for."""
-    told_pulls, told_means, edge = world.told.pulls[row], world.told.means[row], edge_of(state, sender, receiver)
-    dirty = state.dirty
-    pulls, means, expected = report.pulls, report.means, state.expects == 1
+    told, edge = Report(world.told.pulls[row], world.told.means[row], ()), edge_of(state, sender, receiver)
+    dirty, expected, compares = state.dirty[row], state.expects == 1, state.audits + state.careful > 0
     if state.careful == 1:
         be_careful(past, edge, report, expected)
     if state.kept != NOT_KEPT:
         hearers = state.out_degrees[sender] if state.common_lies == 1 else 1
-        take(state, row, pulls, means, 0, state.arms, hearers)
+        take(state, row, report.pulls, report.means, 0, state.arms, hearers)
+        passes = not compares or audit(past, edge, told.pulls, told.means, expected)
     else:
-        own_pulls, kappa = world.pulls[receiver], world.kappas[receiver]
-        dirty[row] = tell(pulls, means, told_pulls, told_means, own_pulls, kappa, state.depends_on)
-    if state.audits + state.careful > 0 and not audit(past, edge, told_pulls, told_means, expected):
+        passes = tell_and_audit(state, world, past, receiver, row, edge, report)
+    if not passes:
         past.expelled[edge] = 1
-        dirty[row] = be_silent(told_pulls, ALL_BITS)  # with f, beliefs of all arms change
+        be_silent(told.pulls, dirty, ALL_BITS)  # with f, beliefs of all arms change
 
 
 def lie_all(state: State) -> None:

@@ -17,9 +17,9 @@ from numba import types
 from byzmab.core.compiler import compiled, specialize
 from byzmab.core.draws import fold
 from byzmab.core.mistakes import check_functions
-from byzmab.drifts.base import Drift
-from byzmab.drifts.steps import move  # `specialize` puts the drift's own in its place
 from byzmab.engine.state import State, StateType
+from byzmab.worlds.drifts import Drift
+from byzmab.worlds.drifts import move_by_steps as move  # `specialize` puts the drift's own in its place
 
 
 @compiled

@@ -10,10 +10,11 @@ from byzmab.core.compiler import compiled, compiled_as, compiled_noinline, speci
 from byzmab.core.draws import fold
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Floats, Words
-from byzmab.engine.recent import EVERY_ARM, keep_recent
+from byzmab.engine.dirty import ALL_BITS, NO_BITS, fill, mark
+from byzmab.engine.recent import keep_recent
 from byzmab.engine.state import BAD_REWARD, State, StateType, first_row
-from byzmab.rewards.base import Pull, Rewards
-from byzmab.rewards.bernoulli import reward  # `specialize` puts that of other rewards in its place
+from byzmab.worlds.bernoulli import reward  # `specialize` puts that of other rewards in its place
+from byzmab.worlds.rewards import Pull, Rewards
 
 
 @compiled
@@ -56,7 +57,7 @@ def first_pulls(state: State, pull: Any) -> None:
         last[report] = -1
     for agent in range(agents):
         choices[agent] = 0
-        dirty[agent] = EVERY_ARM
+        fill(dirty[agent], ALL_BITS)
 
 
 def pull_all(state: State) -> None:
@@ -87,7 +88,8 @@ def pull_all(state: State) -> None:
         pulls[agent, arm] = count + 1.0
         totals[agent, arm] = total
         means[agent, arm] = total / (count + 1.0)
-        dirty[agent] = 1 << (arm & 63)
+        fill(dirty[agent], NO_BITS)
+        mark(dirty[agent], arm)
         last[first + agent] = arm
 
 

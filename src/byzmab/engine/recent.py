@@ -5,14 +5,11 @@ beside it: discounted by γ at every pull (`forget:γ`), or of the last n pulls 
 nothing is left keeps a count of almost nothing: any width then is large, and the arm is pulled again.
 """
 
-import numpy as np
-
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.forgetting import FORGET, LEAST_LEFT, NEUTRAL, after_forgetting
 from byzmab.core.report import Floats
+from byzmab.engine.dirty import ALL_BITS, fill, mark
 from byzmab.engine.state import State
-
-EVERY_ARM = -1  # all bits of a dirty word set
 
 
 @compiled
@@ -49,7 +46,7 @@ def discount(state: State) -> None:
         count = pulls[agent, chosen] + 1.0
         pulls[agent, chosen] = count
         means[agent, chosen] += (values[agent] - means[agent, chosen]) / count
-        dirty[agent] = EVERY_ARM
+        fill(dirty[agent], ALL_BITS)
 
 
 @compiled_noinline
@@ -71,7 +68,7 @@ def slide(state: State) -> None:
             count = pulls[agent, passed] - 1.0
             totals[agent, passed] = totals[agent, passed] - past_values[agent, cell] if count > 0.0 else 0.0
             set_recent(pulls[agent], means[agent], passed, count, totals[agent, passed])
-            dirty[agent] |= np.uint64(1) << np.uint64(passed & 63)
+            mark(dirty[agent], passed)
         past_arms[agent, cell], past_values[agent, cell] = arm, values[agent]
     state.kept_pulls += 1
     state.time_left = min(state.kept_pulls, window)

@@ -12,8 +12,6 @@ stand between the two, in one row for each sender; or, where the neighbours chan
 and lies among them: see `engine/tell.py`.
 """
 
-from typing import Any
-
 import numpy as np
 
 from byzmab.core.compiler import compiled
@@ -23,6 +21,7 @@ from byzmab.core.filters.base import NO_BELIEF
 from byzmab.core.forgetting import ALL, WINDOW
 from byzmab.core.policies.base import NO_SUCH_ARM
 from byzmab.core.report import Floats, Integers, Words
+from byzmab.engine.dirty import WORD
 from byzmab.engine.typed import ANY, TypedState, array, progress, setting, size
 
 # What a plug-in can do wrong without numba noticing.
@@ -36,52 +35,52 @@ FAULTS = {
 }
 
 
-def not_dense(state: Any) -> bool:
+def not_dense(state: "State") -> bool:
     """Return whether reports are not ordered once for all."""
     return bool(state.dense == 0)
 
 
-def no_contexts(state: Any) -> bool:
+def no_contexts(state: "State") -> bool:
     """Return whether rewards depend on no context."""
     return bool(state.context == 0)
 
 
-def no_memory(state: Any) -> bool:
+def no_memory(state: "State") -> bool:
     """Return whether reports are used in the round in which they are received, and no later."""
     return bool(state.memory == 0)
 
 
-def hears_all(state: Any) -> bool:
+def hears_all(state: "State") -> bool:
     """Return whether every neighbour is heard in every round."""
     return bool(state.subset == 0)
 
 
-def forgets_nothing(state: Any) -> bool:
+def forgets_nothing(state: "State") -> bool:
     """Return whether tallies hold all pulls."""
     return bool(state.forgets == ALL)
 
 
-def no_window(state: Any) -> bool:
+def no_window(state: "State") -> bool:
     """Return whether tallies hold more than the latest pulls."""
     return bool(state.forgets != WINDOW)
 
 
-def sends_tallies(state: Any) -> bool:
+def sends_tallies(state: "State") -> bool:
     """Return whether tallies stand in the rows of reports."""
     return bool(state.tells_tallies == 1)
 
 
-def caches_nothing(state: Any) -> bool:
+def caches_nothing(state: "State") -> bool:
     """Return whether everything is sent in every round."""
     return bool(state.kept == 0)
 
 
-def digests_nothing(state: Any) -> bool:
+def digests_nothing(state: "State") -> bool:
     """Return whether the filter keeps no digest of reports."""
     return bool(state.digested == 0)
 
 
-def compares_nothing(state: Any) -> bool:
+def compares_nothing(state: "State") -> bool:
     """Return whether nobody looks at what was sent before."""
     return bool(state.audits + state.careful == 0)
 
@@ -94,6 +93,7 @@ class Sizes:
     byzantine: int = size("B: rows 0..B-1 lie")
     honest: int = size("N - B", of=lambda state: state.agents - state.byzantine)
     bounds: int = size("N + 1", of=lambda state: state.agents + 1)
+    dirty_words: int = size("words with a bit for each arm", of=lambda state: (state.arms + WORD - 1) // WORD)
     history: int = size("rounds of reports kept: memory + delay + 1")
     sent_reports: int = size("reports of honest agents that are kept", of=lambda state: state.history * state.agents)
     lie_capacity: int = size("rows of reports behind the history: cached reports, and lies")
@@ -259,7 +259,7 @@ class Network:
     free_rows: Integers = array("lie_capacity", about="rows of lies that are free again, a stack", unless=no_memory)
     told_pulls: Floats = array("report_rows", "arms", about="n as sent")
     told_means: Floats = array("report_rows", "arms", about="x̄ as sent")
-    dirty: Words = array("report_rows", about="bit k % 64 is set when the report on arm k changed in this round")
+    dirty: Words = array("report_rows", "dirty_words", about="on which arms the report changed in this round")
 
 
 class CachedReports:

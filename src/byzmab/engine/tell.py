@@ -8,16 +8,14 @@ in every round (`tell every`) nothing is kept, and reports are tallies.
 
 import math
 
-import numpy as np
-
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.report import Floats
 from byzmab.core.tell import NO_GROWTH, is_due
+from byzmab.engine.dirty import ALL_BITS, NO_BITS, fill, mark
 from byzmab.engine.state import State, first_row
 
 # Where what was told is kept. All who always hear an agent were told the same, so that one row is enough for them.
 NOT_KEPT, PER_SENDER, PER_EDGE = range(3)
-ALL_BITS = np.uint64(2**64 - 1)  # of a dirty word
 
 
 @compiled
@@ -51,12 +49,14 @@ def take(state: State, row: int, pulls: Floats, means: Floats, first: int, end: 
     told_pulls = state.told_pulls[row]
     told_means = state.told_means[row]
     growth = state.growth
-    bits, arms = np.uint64(0), 0
+    dirty, arms = state.dirty[row], 0
+    fill(dirty, NO_BITS)
     if growth == NO_GROWTH:
         due_times = state.due_times
         if state.sent >= due_times[row]:
             due_times[row] = state.sent + state.tell_rounds
-            bits, arms = ALL_BITS, pulls.size
+            fill(dirty, ALL_BITS)
+            arms = pulls.size
             for arm in range(arms):
                 speaks = pulls[arm] > 0.0 and -math.inf < means[arm] < math.inf
                 told_pulls[arm], told_means[arm] = (pulls[arm], means[arm]) if speaks else (0.0, 0.0)
@@ -64,9 +64,8 @@ def take(state: State, row: int, pulls: Floats, means: Floats, first: int, end: 
         for arm in range(first, end):
             if is_due(pulls[arm], told_pulls[arm], growth) and -math.inf < means[arm] < math.inf:
                 told_pulls[arm], told_means[arm] = pulls[arm], means[arm]
-                bits |= np.uint64(1) << np.uint64(arm & 63)
+                mark(dirty, arm)
                 arms += 1
-    state.dirty[row] = bits
     state.told_now += arms
     state.messages += hearers if arms > 0 else 0
     state.arms_told += hearers * arms
@@ -102,7 +101,7 @@ def tell_everyone(state: State) -> None:
     one_arm = growth != NO_GROWTH and state.stable_inbox == 1
     for sender in range(state.byzantine, agents):
         arm, row = last[first + sender], kept + sender
-        dirty[row] = np.uint64(0)
+        fill(dirty[row], NO_BITS)
         if not one_arm or arm < 0:
             take(state, row, pulls[sender], means[sender], 0, arms, hearers[sender])
         elif is_due(pulls[sender, arm], told_pulls[row, arm], growth):

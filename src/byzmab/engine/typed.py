@@ -228,7 +228,7 @@ class TypedState:
         shape, before = field.shape_in(self), self.arrays.get(field.name)
         if ANY in field.shape and before is not None:
             return True
-        if before is None or before.shape != shape:
+        if before is None or before.shape != shape or before.base is not None:  # a view shared the memory of another
             after = np.zeros(shape, field.dtype)
             if before is not None and before.size:
                 kept = tuple(slice(min(pair)) for pair in zip(shape, before.shape, strict=True))

@@ -7,6 +7,9 @@ from operator import index
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from byzmab.core.compiler import compiled
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers, Words
@@ -59,6 +62,16 @@ class Given(Graph):
             if teller != hearer:
                 heard[hearer - 1].add(teller - 1)
         return cls(tuple(tuple(sorted(names)) for names in heard), source)
+
+    @classmethod
+    def from_matrix(cls, matrix: NDArray[Any]) -> Self:
+        """From an adjacency matrix of zeros and ones: entry [i, j] is 1 where agent i + 1 tells agent j + 1."""
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise BadInput(f"graph has an adjacency matrix of shape {matrix.shape}; allowed: as many rows as columns")
+        if not np.isin(matrix, (0, 1)).all():
+            raise BadInput("graph has an adjacency matrix with other entries than 0 and 1; allowed: 0 and 1")
+        edges = ((int(teller) + 1, int(hearer) + 1) for teller, hearer in zip(*np.nonzero(matrix), strict=True))
+        return cls.from_edges(len(matrix), edges, "matrix")
 
     @classmethod
     def from_networkx(cls, graph: Any, source: str = "networkx") -> Self:

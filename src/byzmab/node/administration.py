@@ -3,17 +3,18 @@
 import ssl
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from byzmab.core.errors import BadInput
 from byzmab.node.backup import is_backup, restore
 from byzmab.node.client import Client, NodeError
 from byzmab.node.config import Config, HttpTls
+from byzmab.node.database import ANEW, FILE
 from byzmab.node.host import Host
-from byzmab.node.identity import InUse, Key, lock_key, mark_used, was_used
+from byzmab.node.identity import InUse, Key, can_mark, lock_key, mark_used, was_used
 from byzmab.node.records import new_state, read_state
-from byzmab.node.store import NodeStore, StoreTrouble, begin, epoch_at, import_state
+from byzmab.node.store import AHEAD, NodeStore, StoreTrouble, begin, epoch_at, import_state
 from byzmab.node.transport.memory import Hub, MemoryTransport
 from byzmab.node.wire import seal_handover
 
@@ -67,10 +68,36 @@ def hand_over(config: Config, new: Path) -> None:
         client.hand_over(frame)
 
 
+def lower_epoch(config: Config) -> None:
+    """Let a stopped node begin its next epoch at the clock, where a clock that was ahead has left it far above.
+
+    Neighbours refused all that was told in that epoch, so that nothing they hold is contradicted, and no tally is lost.
+    """
+    key, now = Key.load(config.key), epoch_at(time.time())
+    with lock_key(config.key), closing(open_store(config, key.public)) as store:
+        facts = store.load().facts
+        if facts["epoch"] <= now + AHEAD:
+            raise BadInput("the epoch is not ten years above the clock; allowed: to lower one that neighbours refuse")
+        with store.changing() as batch:
+            batch.facts |= {"epoch": now, "reset": min(facts["reset"], now), "abandoned": facts["epoch"]}
+        store.flush()
+
+
+def open_store(config: Config, public: str) -> NodeStore:
+    """The data of a node, begun if it is new; BadInput if it was lost, or if a loss could not be noticed later."""
+    used = was_used(public, config.key, config.data)
+    if not used and not (Path(config.data) / FILE).exists() and not can_mark(config.key):
+        raise BadInput(
+            f"data directory {config.data!r} holds no node, and nothing can be written beside key file {config.key!r}: "
+            f"whether data was lost cannot be known; {ANEW}"
+        )
+    return NodeStore(config.data, config.network, public, used)
+
+
 @contextmanager
 def _stopped(config: Config, key: Key) -> Iterator[Host]:
     """A node that does not run, to change its data; the caller has locked its key."""
-    store = NodeStore(config.data, config.network, key.public, was_used(key.public, config.key, config.data))
+    store = open_store(config, key.public)
     try:
         yield Host(config, key, store, MemoryTransport(Hub(), key.public))
         store.flush()

@@ -1,6 +1,7 @@
 """Who may ask a node: pages of its own origin, holders of its bearer token, and on loopback nobody from elsewhere."""
 
 import hmac
+from collections.abc import Iterable
 from pathlib import Path
 
 from byzmab.core.errors import BadInput
@@ -46,9 +47,18 @@ class TokenFile:
         return f"Bearer {token}".encode()
 
 
+def checked_headers(pairs: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """The headers by name, or Denied unless exactly one says which host is asked."""
+    listed = list(pairs)
+    if [name for name, value in listed if name == b"host" and value] != [b"host"]:
+        raise Denied(400, "a request has exactly one Host header, which is not empty")
+    return dict(listed)
+
+
 def check_host(headers: Headers) -> None:
     """Denied where a node on loopback is asked under another name: somebody pointed that name at loopback."""
-    host = headers.get(b"host", b"localhost").decode("latin-1").rsplit(":", 1)[0].strip("[]")
+    text = headers[b"host"].decode("latin-1").lower()
+    host = text[1:].partition("]")[0] if text.startswith("[") else text.partition(":")[0]
     if not is_loopback(host):
         raise Denied(421, f"this is answered on loopback alone, not as {host[:100]!r}")
 
@@ -58,7 +68,7 @@ def check_origin(headers: Headers) -> None:
     site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
     if site is not None and site not in OWN_SITES:
         raise Denied(403, "a page from elsewhere may not ask this")
-    if origin is not None and origin.partition(b"://")[2] != headers.get(b"host"):
+    if origin is not None and origin.partition(b"://")[2].lower() != headers[b"host"].lower():
         raise Denied(403, f"a page of {origin.decode('latin-1')[:100]!r} may not ask this")
 
 

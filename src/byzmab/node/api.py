@@ -11,7 +11,9 @@ from byzmab.node.evidence import Evidence, Lie
 from byzmab.node.wire import MOST_ARMS, MOST_LETTERS
 
 MOST_REWARDS = MOST_SELECTS = 10_000  # of one batch
-EVENT_ID = "^[A-Za-z0-9._:-]{1,128}$"
+# neither "." nor "..", which clients drop from paths; Python takes $ for a place before a last line break, too
+EVENT_ID = r"^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$(?!\n)"
+EVENT_ID_RULE = "1 to 128 letters, digits, '.', '_', ':' and '-', but neither '.' nor '..'"
 
 EventId = Annotated[str, msgspec.Meta(pattern=EVENT_ID)]
 ArmName = Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_LETTERS)]
@@ -180,10 +182,23 @@ class Peer(PeerSummary, frozen=True):
     evidence: list[Evidence]
 
 
-class PeersAnswer(msgspec.Struct, frozen=True):
+class NeighboursAnswer(msgspec.Struct, frozen=True):
     """All neighbours."""
 
+    neighbours: list[Peer]
+
+
+class PeersAnswer(msgspec.Struct, frozen=True):
+    """All neighbours, under the name that `GET /v1/peers` has for them, which is deprecated."""
+
     peers: list[Peer]
+
+
+class ReloadAnswer(msgspec.Struct, frozen=True):
+    """All neighbours after the file was read again."""
+
+    peers: list[Peer]
+    ignored: list[str]  # settings that changed in the file, and are used only after a restart
 
 
 class NodeState(msgspec.Struct, frozen=True):

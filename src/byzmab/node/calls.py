@@ -15,6 +15,7 @@ from byzmab.node.api import (
     BestAnswer,
     Decision,
     HandoverRequest,
+    NeighboursAnswer,
     NodeState,
     PardonRequest,
     PeersAnswer,
@@ -107,5 +108,5 @@ def hand_over(frame: bytes) -> Call[None]:
 
 
 ARMS = Call("GET", "/v1/arms", ArmsAnswer)
-PEERS = Call("GET", "/v1/peers", PeersAnswer)
+NEIGHBOURS = Call("GET", "/v1/neighbours", NeighboursAnswer)
 STATE = Call("GET", "/v1/state", NodeState)

@@ -9,8 +9,10 @@
 import asyncio
 import os
 import random
+import re
 import ssl
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
@@ -34,6 +36,11 @@ class NodeError(Exception):
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
         self.status, self.detail = status, detail
+
+
+def _warn_of_peers() -> None:
+    """Warn the caller of `peers`."""
+    warnings.warn("peers() is deprecated; use neighbours()", DeprecationWarning, stacklevel=3)
 
 
 def _http_settings(url: str, token: str | None, timeout: float, trust: Trust) -> dict[str, Any]:
@@ -91,9 +98,10 @@ def _pauses(retries: int) -> Iterator[float | None]:
     yield None
 
 
-def _unreachable(error: httpx.RequestError) -> NodeError:
-    """The same as a NodeError; some of httpx's errors say nothing but their kind."""
-    return NodeError(0, f"the node cannot be reached: {str(error) or type(error).__name__}")
+def _unreachable(url: httpx.URL, error: httpx.RequestError) -> NodeError:
+    """Return one sentence on why a node cannot be reached; some of httpx's errors say nothing but their kind."""
+    reason = re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
+    return NodeError(0, f"the node at {url} cannot be reached: {reason}")
 
 
 class Client:
@@ -151,9 +159,14 @@ class Client:
         """The arm that looks best now, how sure that is, and whether it is as sure as asked."""
         return self._ask(calls.best(confidence))
 
+    def neighbours(self) -> list[Peer]:
+        """Return the neighbours of the node: their newest reports, what became of them, and evidence of lying."""
+        return self._ask(calls.NEIGHBOURS).neighbours
+
     def peers(self) -> list[Peer]:
-        """The neighbours of the node."""
-        return self._ask(calls.PEERS).peers
+        """Return the neighbours of the node; deprecated, use `neighbours`."""
+        _warn_of_peers()
+        return self.neighbours()
 
     def state(self) -> NodeState:
         """The node at this moment."""
@@ -181,7 +194,7 @@ class Client:
         try:
             return self._http.request(**_request(call))
         except httpx.RequestError as error:
-            raise _unreachable(error) from error
+            raise _unreachable(self._http.base_url, error) from None
 
 
 class AsyncClient:
@@ -235,9 +248,14 @@ class AsyncClient:
         """The arm that looks best now, how sure that is, and whether it is as sure as asked."""
         return await self._ask(calls.best(confidence))
 
+    async def neighbours(self) -> list[Peer]:
+        """Return the neighbours of the node: their newest reports, what became of them, and evidence of lying."""
+        return (await self._ask(calls.NEIGHBOURS)).neighbours
+
     async def peers(self) -> list[Peer]:
-        """The neighbours of the node."""
-        return (await self._ask(calls.PEERS)).peers
+        """Return the neighbours of the node; deprecated, use `neighbours`."""
+        _warn_of_peers()
+        return await self.neighbours()
 
     async def state(self) -> NodeState:
         """The node at this moment."""
@@ -265,4 +283,4 @@ class AsyncClient:
         try:
             return await self._http.request(**_request(call))
         except httpx.RequestError as error:
-            raise _unreachable(error) from error
+            raise _unreachable(self._http.base_url, error) from None

@@ -192,6 +192,21 @@ class Config(Strict):
                 raise BadInput(f"{where} {endpoint!r} is not allowed {without} links.tls; allowed: {start}host:port")
 
 
+RELOADED = frozenset({"neighbours", "equivocators", "traffic"})  # settings that are read again while a node runs
+
+
+def ignored_changes(running: Strict, read: Strict, table: str = "") -> list[str]:
+    """The settings that differ in a file that is read again, and that are used only after a restart."""
+    changed: list[str] = []
+    for name in running.__struct_fields__:
+        old, new = getattr(running, name), getattr(read, name)
+        if old == new or f"{table}{name}" in RELOADED:
+            continue
+        both_tables = isinstance(old, Strict) and isinstance(new, Strict)
+        changed += ignored_changes(old, new, f"{table}{name}.") if both_tables else [f"{table}{name}"]
+    return changed
+
+
 def check_name(what: str, name: str) -> None:
     """BadInput unless a name can stand in files, addresses and metrics."""
     if not NAME.match(name):

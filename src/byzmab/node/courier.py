@@ -7,7 +7,7 @@ from byzmab.node.history import Version
 from byzmab.node.identity import Key, public_bytes
 from byzmab.node.neighbours import Disclosures
 from byzmab.node.transport.base import MOST_BYTES, OVERHEAD, Transport
-from byzmab.node.wire import PROTOCOL, EvidenceMessage, Request, seal
+from byzmab.node.wire import PROTOCOL, EvidenceMessage, Refusal, RefusalNotice, Request, seal
 
 log = logging.getLogger(__name__)
 
@@ -43,3 +43,7 @@ class Courier:
         """Ask a neighbour for reports of an agent; with no versions, for the newest."""
         request = Request(PROTOCOL, self._network, self._public, about, versions)
         self.send(name, seal(self._key, request))
+
+    def notify(self, name: str, reason: Refusal) -> None:
+        """Tell a neighbour why its reports are not accepted."""
+        self.send(name, seal(self._key, RefusalNotice(PROTOCOL, self._network, self._public, reason)))

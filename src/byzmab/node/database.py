@@ -18,7 +18,7 @@ from byzmab.node.records import Arm, Event, EventState, HandoverRecord, Neighbou
 
 FILE = "node.db"
 LOCK = "node.lock"
-VERSION = 1  # of the tables: PRAGMA user_version
+VERSION = 2  # of the tables, PRAGMA user_version: raised with every change of them
 TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 CREATE TABLE arms (
@@ -30,20 +30,23 @@ CREATE TABLE events (
     chosen REAL NOT NULL, state INTEGER NOT NULL, value REAL, settled REAL, forced TEXT, context BLOB
 );
 CREATE INDEX pending ON events (number) WHERE state = 0;
+CREATE INDEX settled ON events (number) WHERE state > 0;
 CREATE TABLE hearings (key TEXT PRIMARY KEY, frame BLOB, heard REAL NOT NULL, counts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE evidence (
     key TEXT NOT NULL, kind TEXT NOT NULL, network TEXT NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL,
     found REAL NOT NULL, first BLOB NOT NULL, second BLOB NOT NULL, PRIMARY KEY (key, kind, epoch, seq)
 ) WITHOUT ROWID;
+CREATE TABLE pardons (key TEXT PRIMARY KEY, epoch INTEGER NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE handovers (key TEXT PRIMARY KEY, frame BLOB NOT NULL) WITHOUT ROWID;
 """
+# what a file of version 1 may lack
 ADDED = """
-CREATE TABLE IF NOT EXISTS pardons (
-    key TEXT PRIMARY KEY, epoch INTEGER NOT NULL, seq INTEGER NOT NULL
-) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pardons (key TEXT PRIMARY KEY, epoch INTEGER NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS handovers (key TEXT PRIMARY KEY, frame BLOB NOT NULL) WITHOUT ROWID;
-"""  # tables that a file of version 1 may lack
-ADDED_COLUMNS = {"events": ("forced TEXT", "context BLOB"), "arms": ("statistics BLOB",)}  # and may lack
-ANEW = "bring back an export with byzmab node import, or begin anew on purpose with byzmab node init"
+CREATE INDEX IF NOT EXISTS settled ON events (number) WHERE state > 0;
+"""
+ADDED_COLUMNS = {"events": ("forced TEXT", "context BLOB"), "arms": ("statistics BLOB",)}
+ANEW = "bring back a backup with byzmab node import, or begin anew on purpose with byzmab node init"
 MOST_ROWS = 64  # of one statement; a power of two
 EVENT = "event_id, arm, round, chosen, state, value, settled, forced, context"
 ARM = "arm, place, in_use, pulls, total, pending, statistics"
@@ -55,7 +58,7 @@ def readable(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        advice = "" if may_pass(error) else ". Move it away and bring back an export with byzmab node import"
+        advice = "" if may_pass(error) else ". Move it away and bring back a backup with byzmab node import"
         raise refusal(f"data file {str(path)!r} cannot be used: {error}; nothing was changed{advice}", error) from None
 
 
@@ -134,12 +137,8 @@ def check_present(path: Path) -> None:
 
 
 def prepare(connection: sqlite3.Connection, path: Path, network: str, public: str) -> None:
-    """Check the tables of a data file, and add what came later; BadInput if it is empty or another node's."""
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version == 0 and not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-        raise BadInput(f"data file {str(path)!r} holds no node; nothing was changed. Move it away and {ANEW}")
-    if version != VERSION:
-        raise BadInput(f"data file {str(path)!r} has tables of version {version}; this byzmab knows {VERSION}")
+    """Check the tables of a data file, and bring older ones up to date; BadInput if it is empty or another node's."""
+    version = check_version(connection, path)
     found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if found != "ok":
         raise sqlite3.DatabaseError(found.replace("\n", " "))
@@ -147,12 +146,37 @@ def prepare(connection: sqlite3.Connection, path: Path, network: str, public: st
     for name, mine in (("network", network), ("key", public)):
         if facts.get(name) != mine:
             raise BadInput(f"data file {str(path)!r} belongs to {name} {facts.get(name)}, not {mine}")
-    connection.executescript(ADDED)
-    for table, columns in ADDED_COLUMNS.items():
-        known = _columns(connection, table)
-        for column in columns:
-            if column.split()[0] not in known:
-                connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    if version < VERSION:
+        _upgrade(connection)
+
+
+def check_version(connection: sqlite3.Connection, path: Path) -> int:
+    """The version of the tables of a data file; BadInput if there are none, or if a later program has made them."""
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version == 0 and not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        raise BadInput(f"data file {str(path)!r} holds no node; nothing was changed. Move it away and {ANEW}")
+    if not 1 <= version <= VERSION:
+        raise BadInput(f"data file {str(path)!r} has tables of version {version}; this byzmab knows up to {VERSION}")
+    return version
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    """Bring the tables of version 1 up to date, all or nothing; programs before refuse them from then on."""
+    run = connection.execute
+    run("BEGIN IMMEDIATE")
+    try:
+        for statement in ADDED.split(";"):
+            run(statement)
+        for table, columns in ADDED_COLUMNS.items():
+            known = _columns(connection, table)
+            for column in columns:
+                if column.split()[0] not in known:
+                    run(f"ALTER TABLE {table} ADD COLUMN {column}")
+        run(f"PRAGMA user_version = {VERSION}")
+        run("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
@@ -202,7 +226,7 @@ def save_state(connection: sqlite3.Connection, state: State) -> None:
     run = connection.execute
     run("BEGIN IMMEDIATE")
     try:
-        for statement in (TABLES + ADDED).split(";"):
+        for statement in TABLES.split(";"):
             run(statement)
         write_facts(connection, state.facts)
         write_arms(connection, state.arms)

@@ -1,28 +1,30 @@
 """Deciding for an application: one agent, the events that wait for a reward, and what must be stored of both."""
 
 import json
+import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from byzmab.core.agent import FORMAT, Agent
-from byzmab.core.contexts.agent import ContextAgent
-from byzmab.core.contexts.reports import own_row_of
-from byzmab.core.contexts.statistics import empty_statistics
+from byzmab.core.contexts.model import ContextModel
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
 from byzmab.core.traffic import Forced
+from byzmab.node.api import EVENT_ID, EVENT_ID_RULE
 from byzmab.node.config import Config, Traffic, check_arms
 from byzmab.node.packing import NUMBER, pack, unpack
 from byzmab.node.records import Arm, Event, EventState, State, new_event_id
 from byzmab.node.store import NodeStore, StoreTrouble
 
-EVENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
 AT_HAND = 10_000  # events kept in memory; older ones are looked up on the disk
 OVERDUE = 256  # events that expire at once
+DECIDED_BY = ("f", "kappa", "filter", "policy", "context", "ridge", "shares", "vetting", "max_age", "reward_wait")
+log = logging.getLogger(__name__)
 
 Context = Sequence[float] | Floats | None  # None where there are no contexts
 
@@ -69,19 +71,21 @@ class Decisions:
             if config.context is not None:  # before the arms, by which data is known to be begun
                 with store.changing() as batch:
                     batch.facts["context"] = config.context
-            self._store_arms()
+            self._store_arms(self._indices)
+        self._note_settings(state)
 
     @property
     def retired(self) -> list[str]:
         """Arms that were used once and are not now."""
-        return [arm for arm in self._indices if arm not in self.agent.arms]
+        used = set(self.agent.arms)
+        return [arm for arm in self._indices if arm not in used]
 
     def select(self, event_id: str | None = None, context: Context = None) -> Event:
         """Choose an arm, at a context where there are any; the same event has the same arm, and its first context."""
         seen = self.agent.check_context(context)
         if event_id is not None:
-            if not EVENT_ID.match(event_id):
-                raise BadInput("event_id is not allowed; allowed: 1 to 128 letters, digits, '.', '_', ':' and '-'")
+            if not re.match(EVENT_ID, event_id):
+                raise BadInput(f"event_id is not allowed; allowed: {EVENT_ID_RULE}")
             event = self._find(event_id)
             if event is not None:
                 return event
@@ -139,10 +143,11 @@ class Decisions:
         """Use these arms from now on; what is known of the others is kept, should they come back."""
         check_arms(tuple(arms), self._config.context)
         self._check_store()
+        before = set(map(str, self.agent.arms))
         self.agent.set_arms(arms)
         for arm in arms:
             self._indices.setdefault(arm, len(self._indices))
-        self._store_arms()
+        self._store_arms(before.symmetric_difference(arms))
 
     def reset(self, arm: str) -> None:
         """Forget the rewards of an arm; those still to come count."""
@@ -177,6 +182,20 @@ class Decisions:
         self.check_traffic(traffic)
         self.agent.set_traffic(traffic.floor, traffic.cap)
 
+    def _note_settings(self, state: State) -> None:
+        """Log what is decided by, where it differs from the last start: by the file, or by defaults of this version."""
+        agent, told = self.agent, self._config
+        now: dict[str, Any] = {name: getattr(told, name) for name in DECIDED_BY}
+        now |= {"filter parameters": agent.filter.params, "policy parameters": agent.policy.params}
+        now = json.loads(json.dumps(now | {"version": version("byzmab")}))
+        before = json.loads(state.facts.get("settings", "{}"))
+        changed = {name: [before[name], value] for name, value in now.items() if before.get(name, value) != value}
+        if changed:
+            log.warning("settings differ from the last start, by the file or by defaults", extra={"changed": changed})
+        if before != now:
+            with self._store.changing() as batch:
+                batch.facts["settings"] = json.dumps(now)
+
     def _find(self, event_id: str) -> Event | None:
         if event_id in self._at_hand:
             return self._at_hand[event_id][1]
@@ -200,7 +219,7 @@ class Decisions:
             self._keep_at_hand(batch.number, event)
             batch.settled.append((state, value, event.settled, event.event_id))
             batch.tallies[event.arm] = self._tally(event.arm)
-            if isinstance(self.agent, ContextAgent):
+            if self.agent.context is not None:
                 batch.facts["lead"] = self.agent.lead
 
     def _keep_at_hand(self, batch: int, event: Event) -> None:
@@ -219,15 +238,15 @@ class Decisions:
 
     def _tally(self, arm: str) -> Arm:
         tally, statistics = self.agent.tally(arm), None
-        if isinstance(self.agent, ContextAgent):
+        if self.agent.context is not None:
             moment, gram = self.agent.statistics(arm)
             statistics = pack(moment[None], gram[None])
         numbers = tally.pulls, tally.total, tally.pending, statistics
         return Arm(arm, self._indices[arm], arm in self.agent.arms, *numbers)
 
-    def _store_arms(self) -> None:
+    def _store_arms(self, arms: Iterable[str]) -> None:
         with self._store.changing() as batch:
-            for arm in self._indices:
+            for arm in arms:
                 batch.tallies[arm] = self._tally(arm)
 
 
@@ -261,14 +280,14 @@ def _agent(config: Config, seed: int, state: State) -> Agent:
 
 def _row_of(arm: Arm, config: Config) -> Floats:
     """The row of statistics of a stored arm."""
-    d = config.context or 0
+    model = ContextModel(config.context or 0, config.ridge)
     if not arm.pulls or arm.statistics is None:
-        return np.asarray(empty_statistics(1, d, config.ridge)[0])
+        return np.asarray(model.blank(1)[0])
     try:
-        (moment,), (gram,) = unpack(arm.statistics, d)
+        (moment,), (gram,) = unpack(arm.statistics, model.dimensions)
     except ValueError:
-        raise BadInput(f"statistics of arm {arm.arm!r} in the data are not of {d} dimensions") from None
-    return own_row_of(arm.pulls, moment, gram, config.ridge)
+        raise BadInput(f"statistics of arm {arm.arm!r} in the data are not of {model.dimensions} dimensions") from None
+    return model.own_row(arm.pulls, moment, gram)
 
 
 def _context_of(event: Event) -> Floats | None:

@@ -10,26 +10,16 @@ looks like one.
 """
 
 import base64
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from byzmab.core.audit import can_follow
-from byzmab.core.contexts.reports import check_growth
 from byzmab.core.errors import BadInput
 from byzmab.node.identity import public_bytes
-from byzmab.node.wire import (
-    Accepted,
-    AnyReport,
-    ImpossibleReport,
-    Refused,
-    SignedContextReport,
-    SignedReport,
-    unseal_report,
-)
+from byzmab.node.wire import Accepted, AnyReport, ImpossibleReport, Refused, unseal_report
 
 
 class Lie(StrEnum):
@@ -111,30 +101,10 @@ def impossible_arm(before: AnyReport, after: AnyReport, arms: Collection[str] | 
         return None
     places = before.places.keys() & after.places.keys()
     shared = sorted(places if arms is None else places.intersection(arms))
-    if isinstance(before, SignedReport) and isinstance(after, SignedReport):
-        return next((arm for arm in shared if not _can_follow(before, after, arm)), None)
-    if not isinstance(before, SignedContextReport) or not isinstance(after, SignedContextReport):
-        return next(iter(shared), None)
     if before.dimensions != after.dimensions or not shared:
         return next(iter(shared), None)
-    return _impossible_statistics(before, after, shared)
-
-
-def _can_follow(before: SignedReport, after: SignedReport, arm: str) -> bool:
-    old, new = before.places[arm], after.places[arm]
-    count_before, count = before.pulls[old], after.pulls[new]
-    return can_follow(count, count * after.means[new], count_before, count_before * before.means[old])
-
-
-def _impossible_statistics(before: SignedContextReport, after: SignedContextReport, arms: Sequence[str]) -> str | None:
-    try:
-        check_growth(before.report_on(arms), after.report_on(arms))
-        return None
-    except ValueError:  # LinAlgError is one, too
-        if len(arms) == 1:
-            return arms[0]
-    middle = len(arms) // 2
-    return _impossible_statistics(before, after, arms[:middle]) or _impossible_statistics(before, after, arms[middle:])
+    arm = after.model.audit(before.report_on(shared), after.report_on(shared))
+    return None if arm is None else str(arm)
 
 
 def explain(evidence: Evidence) -> str:
@@ -182,7 +152,7 @@ def _explain_suspicion(evidence: Evidence, reports: list[AnyReport]) -> str:
 
 
 def read_evidence(path: str | Path) -> list[Evidence]:
-    """The evidence in a file: one piece, a list of them, or what GET /v1/peers answered."""
+    """The evidence in a file: one piece, a list of them, or what GET /v1/neighbours answered."""
     try:
         data = msgspec.json.decode(Path(path).read_bytes())
     except OSError as error:
@@ -202,5 +172,5 @@ def _pieces(data: Any) -> list[Any]:
     if isinstance(data, list):
         return [piece for item in data for piece in _pieces(item)]
     if isinstance(data, dict) and "frames" not in data:
-        return [piece for key in ("peers", "evidence") if key in data for piece in _pieces(data[key])]
+        return [piece for key in ("neighbours", "peers", "evidence") if key in data for piece in _pieces(data[key])]
     return [data] if isinstance(data, dict) else []

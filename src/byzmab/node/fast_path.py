@@ -1,7 +1,7 @@
 """The fast path: `select`, `reward` and their batches, the frequent requests, answered without Litestar.
 
-Litestar takes longer for each of them than the node itself. Here they are decoded by the same types and make the same
-calls; any other request, and any body that does not decode, goes to Litestar.
+Litestar takes longer for each of them than the node itself, and takes texts for numbers. Here bodies are decoded
+strictly, and what does not decode is refused before any part of it counts; all other requests go to Litestar.
 """
 
 import re
@@ -10,7 +10,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from byzmab.node.api import EVENT_ID, RewardRequest, RewardsRequest, SelectRequest, SelectsRequest
+from byzmab.node.api import (
+    EVENT_ID,
+    EVENT_ID_RULE,
+    Problem,
+    RewardRequest,
+    RewardsRequest,
+    SelectRequest,
+    SelectsRequest,
+)
 from byzmab.node.problems import PROBLEMS, problem_of
 from byzmab.node.runtime import NodeRuntime
 
@@ -25,12 +33,20 @@ class FastAnswer(NamedTuple):
 
 FastPath = Callable[[str, bytes], Awaitable[FastAnswer | None]]  # path, body → answer; None: ask Litestar
 
-_REWARD = re.compile(rf"/v1/events/({EVENT_ID[1:-1]})/reward\Z")
+_REWARD = re.compile(r"/v1/events/([^/]+)/reward\Z")
+_EVENT = re.compile(EVENT_ID)
 _select_request = msgspec.json.Decoder(SelectRequest)
 _selects_request = msgspec.json.Decoder(SelectsRequest)
 _reward_request = msgspec.json.Decoder(RewardRequest)
 _rewards_request = msgspec.json.Decoder(RewardsRequest)
 _encode = msgspec.json.Encoder().encode
+
+
+def _sentence(message: str) -> str:
+    """What is wrong with a body, and where, in one sentence."""
+    said, _, path = message.partition(" - at `$")
+    said = said.replace(f"`str` matching regex {EVENT_ID!r}", f"an event id: {EVENT_ID_RULE}")
+    return f"{path.strip('.`') or 'the body'}: {said[:1].lower()}{said[1:]}"
 
 
 async def no_fast_path(path: str, body: bytes) -> FastAnswer | None:
@@ -50,15 +66,15 @@ def make_fast_path(node: NodeRuntime) -> FastPath:
                 return FastAnswer(200, _encode(await node.selects(_selects_request.decode(body).selects)))
             if path == "/v1/rewards":
                 return FastAnswer(200, _encode(await node.rewards(_rewards_request.decode(body).rewards)))
-            if rewarded is not None:
+            if rewarded is not None and _EVENT.match(rewarded[1]):
                 await node.reward(rewarded[1], _reward_request.decode(body).value)
                 return FastAnswer(204)
         except PROBLEMS as error:
             problem, headers = problem_of(error)
             raw = tuple((name.encode(), value.encode()) for name, value in headers.items())
             return FastAnswer(problem.status_code, _encode(problem), raw)
-        except (msgspec.MsgspecError, ValueError):  # ValueError: text that is not UTF-8
-            return None
+        except msgspec.MsgspecError as error:
+            return FastAnswer(400, _encode(Problem(400, _sentence(str(error)))))
         return None
 
     return answer

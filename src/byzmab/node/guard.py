@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from prometheus_client import Histogram
 
-from byzmab.node.admission import Denied, Headers, TokenFile, check_host, check_origin, check_path
+from byzmab.node.admission import Denied, Headers, TokenFile, check_host, check_origin, check_path, checked_headers
 from byzmab.node.api import Problem
 from byzmab.node.config import Http, is_loopback
 from byzmab.node.fast_path import FastAnswer, FastPath
@@ -66,7 +66,7 @@ class Guard:
             await send(message)
 
         try:
-            headers = dict(scope["headers"])
+            headers = checked_headers(scope["headers"])
             self._check(scope, headers)
             body = await self._body(headers, receive)
             answer = await self._fast_path(scope["path"], body) if body and scope["method"] == "POST" else None
@@ -119,6 +119,10 @@ class Guard:
             raise Denied(408, detail, (b"connection", b"close")) from None
         if body and headers.get(b"content-type", b"").split(b";")[0].strip().lower() != b"application/json":
             raise Denied(415, "the body must be application/json")
+        try:
+            body.decode()
+        except UnicodeDecodeError:
+            raise Denied(400, "the body is not UTF-8") from None
         return body
 
     def _too_large(self) -> Denied:

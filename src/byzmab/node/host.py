@@ -10,10 +10,8 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from byzmab.core.contexts.reports import ContextReport
-from byzmab.core.report import Report
 from byzmab.core.traffic import Forced
 from byzmab.node.clock import Clock, DeadlineClock
 from byzmab.node.composing import Header, signed_report
@@ -37,6 +35,7 @@ from byzmab.node.wire import (
     ImpossibleReport,
     Mark,
     Refusal,
+    RefusalNotice,
     Refused,
     Request,
     Signed,
@@ -47,6 +46,8 @@ from byzmab.node.wire import (
 )
 
 WAITING = 256  # checked frames of one neighbour that may wait for `listen`
+NOTIFIED = frozenset({Refusal.AHEAD, Refusal.CONTEXT, Refusal.ARMS})  # accidents of which the sender is told
+NOTIFY_AGAIN = 30.0  # seconds after which it is told again
 log = logging.getLogger(__name__)
 
 
@@ -60,7 +61,7 @@ class Choice(NamedTuple):
 
 
 Outgoing = tuple[str, bytes]  # a neighbour's name, and a frame for it
-ReportFor = Callable[["Host", str], Report | ContextReport]  # a liar's report for one neighbour
+ReportFor = Callable[["Host", str], Any]  # a liar's report for one neighbour
 
 
 class Host:
@@ -221,6 +222,7 @@ class Host:
         None where no report is due.
         """
         self.membership.forget_stale()
+        self.own.forget_refusals(self.clock.steady(), self._refusals_needed)
         self.neighbourhood.count_fates(self.agent.explain(), len(self.agent.arms))
         self.membership.store_records()
         if self.own.overtaken:
@@ -288,6 +290,8 @@ class Host:
                 self.courier.disclose(self._take(neighbour, frame, body))
             except Refused as refused:
                 neighbour.refuse(refused.reason)
+                if refused.reason in NOTIFIED and neighbour.pauses.may("notice", steady, NOTIFY_AGAIN):
+                    self.courier.notify(neighbour.settings.name, refused.reason)
 
     def _take(self, neighbour: NeighbourState, frame: bytes, body: Body | Refused) -> Disclosures:
         """Handle one frame of a neighbour, or raise Refused; return which frames to send to whom."""
@@ -311,6 +315,9 @@ class Host:
             return self.neighbourhood.consider(neighbour, body, wall, steady, self._highest_epoch)
         if isinstance(body, Request):
             return self.neighbourhood.answer(neighbour, body, self.clock.steady())
+        if isinstance(body, RefusalNotice):
+            self._note_refusal(neighbour.settings.name, body.reason)
+            return []
         if isinstance(body, Handover):
             self.membership.hand_over(neighbour, body, frame, self.transport)
             return []
@@ -334,7 +341,7 @@ class Host:
         found = Contradiction.of_one(proof.signed, frame)
         self.courier.disclose(self.neighbourhood.convict(neighbour, found, self.clock.wall()))
 
-    def _frame(self, header: Header, report: Report | ContextReport, marks: list[Mark]) -> bytes:
+    def _frame(self, header: Header, report: Any, marks: list[Mark]) -> bytes:
         frame = seal(self.key, signed_report(header, report, marks))
         self.own.sign((header.epoch, header.seq), digest_of(frame))
         return frame
@@ -358,6 +365,17 @@ class Host:
             with self.store.changing() as batch:
                 batch.evidence.append(piece)
             log.error(MEANING[Alarm.ACCUSED], extra={"alarm": Alarm.ACCUSED, "by": neighbour.settings.name})
+
+    def _note_refusal(self, name: str, reason: Refusal) -> None:
+        """Note that a neighbour refuses one's reports; raise an alarm where at least one of those who do is honest."""
+        if reason in NOTIFIED and self.own.note_refusal(name, reason, self.clock.steady(), self._refusals_needed):
+            log.error(MEANING[Alarm.REFUSED], extra={"alarm": Alarm.REFUSED, "by": name, "reason": reason})
+
+    @property
+    def _refusals_needed(self) -> int:
+        """How many neighbours must refuse one's reports for an alarm: more than f, or all that are told."""
+        told = sum(neighbour.settings.tells for neighbour in self.neighbourhood.neighbours.values())
+        return min(self.agent.f + 1, max(told, 1))
 
     def _accuse(self, neighbour: NeighbourState) -> None:
         """Show a neighbour the newest proof against its key, now and then: one that speaks though nobody listens.

@@ -96,6 +96,14 @@ def was_used(public: str, *beside: str) -> bool:
     return False
 
 
+def can_mark(path: str) -> bool:
+    """Whether it can be written beside a key file that the key is in use; the file that says so stays empty."""
+    with suppress(OSError):
+        Path(f"{path}{USED}").open("ab").close()
+        return True
+    return False
+
+
 def mark_used(public: str, *beside: str) -> bool:
     """Write that a key is in use beside the first of some paths where that can be written; False if it cannot."""
     for path in beside:

@@ -17,6 +17,7 @@ from litestar.plugins import InitPlugin
 from byzmab.core.errors import BadInput
 from byzmab.core.liars import TooFewNeighbours
 from byzmab.node import logs
+from byzmab.node.administration import open_store
 from byzmab.node.config import Config, Http, Links, is_loopback
 from byzmab.node.expiry import expiries
 from byzmab.node.fast_path import make_fast_path
@@ -24,10 +25,10 @@ from byzmab.node.faults import Unavailable
 from byzmab.node.guard import Guard
 from byzmab.node.host import Host, ReportFor
 from byzmab.node.http_server import listen, make_server
-from byzmab.node.identity import Key, lock_key, mark_used, was_used
+from byzmab.node.identity import Key, lock_key, mark_used
 from byzmab.node.routes import make_app
 from byzmab.node.runtime import NodeRuntime
-from byzmab.node.store import NodeStore, StoreTrouble
+from byzmab.node.store import StoreTrouble
 from byzmab.node.supervisor import READY, STOPPING, Supervisor
 from byzmab.node.tls import server_context
 from byzmab.node.transport.base import Certificates
@@ -56,7 +57,7 @@ def run(
     listener = listen(config.http.host, config.http.port)
     try:
         transport = ZenohTransport(config.network, key.public, config.links.listen, _certificates(config.links))
-        store = NodeStore(config.data, config.network, key.public, was_used(key.public, config.key, config.data))
+        store = open_store(config, key.public)
         try:
             if not mark_used(key.public, config.key, config.data):
                 log.warning("nothing can be written beside key or data: a lost data file would not be noticed")

@@ -43,22 +43,46 @@ class Membership:
         self.adjust_f()
 
     def use(self, neighbours: tuple[Neighbour, ...], transport: Transport) -> None:
-        """Use these neighbours from now on; what was added, removed or changed takes effect at once."""
+        """Use these neighbours from now on; what was added, removed or changed takes effect at once.
+
+        BadInput, and nothing changed, if one of them cannot be linked.
+        """
         self._check(neighbours)
         present = self._neighbourhood.neighbours
         wanted = {settings.name: self._keys_of(settings)[-1] for settings in neighbours}
         state = self._stored()
+        self._link(
+            {name: item for name, item in wanted.items() if name not in present or present[name].settings != item},
+            transport,
+        )
         for name, neighbour in list(present.items()):
+            if name not in wanted:
+                transport.unlink(name)
             if wanted.get(name) != neighbour.settings:
                 self._agent.remove(name)
                 self._neighbourhood.remove(name)
-                transport.unlink(name)
         for settings in neighbours:
             if settings.name not in present:
-                transport.link(self._add(settings, state).settings.link())
+                self._add(settings, state)
         self._config.neighbours = neighbours
         self._agent.neighbours = self._config.heard
         self.adjust_f()
+
+    def _link(self, wanted: dict[str, Neighbour], transport: Transport) -> None:
+        """Link these neighbours, all of them or none."""
+        present = self._neighbourhood.neighbours
+        linked: list[str] = []
+        try:
+            for name, settings in wanted.items():
+                transport.link(settings.link())
+                linked.append(name)
+        except BadInput:
+            for name in linked:
+                if name in present:
+                    transport.link(present[name].settings.link())
+                else:
+                    transport.unlink(name)
+            raise
 
     def hand_over(self, neighbour: NeighbourState, body: Handover, frame: bytes, transport: Transport) -> None:
         """Hear a neighbour under its new key from now on, or raise Refused."""

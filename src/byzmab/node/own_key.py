@@ -14,9 +14,10 @@ from byzmab.node.evidence import Contradiction, Evidence, contradiction
 from byzmab.node.identity import public_bytes
 from byzmab.node.records import Pardon, State
 from byzmab.node.store import JITTER, epoch_above
-from byzmab.node.wire import MOST_COUNT, Accepted, ImpossibleReport, Mark, unseal_report
+from byzmab.node.wire import MOST_COUNT, Accepted, ImpossibleReport, Mark, Refusal, unseal_report
 
 SIGNED = 4096  # versions at hand that were signed here
+REFUSED_FOR = 90.0  # seconds for which a neighbour's notice that it refuses one's reports counts
 
 
 class Alarm(StrEnum):
@@ -25,6 +26,7 @@ class Alarm(StrEnum):
     FOREIGN = "foreign"
     LOST = "lost"
     ACCUSED = "accused"
+    REFUSED = "refused"
 
 
 MEANING = {
@@ -32,6 +34,7 @@ MEANING = {
     Alarm.LOST: "neighbours have heard this key in an epoch that the data file does not know: "
     "it was brought back from a copy, or another process has the key",
     Alarm.ACCUSED: "others hold proof of lying against this node's key, and may have expelled it",
+    Alarm.REFUSED: "neighbours refuse this node's reports",
 }
 
 
@@ -58,6 +61,8 @@ class OwnKey:
         self._known = int(
             state.facts["epoch"]
         )  # the newest epoch that was used before this start, or seen elsewhere since
+        self._refusals: dict[str, tuple[Refusal, float]] = {}  # by neighbour: why it refuses one's reports, and when
+        self._abandoned = int(state.facts.get("abandoned", 0))  # an epoch far above the clock, which is left behind
         self._signed: dict[tuple[int, int], set[bytes]] = {}
         self._epochs: dict[int, int] = {}  # begun here, each with its last seq
         self.overtaken = False  # the key was seen elsewhere since this epoch began: begin another
@@ -86,7 +91,7 @@ class OwnKey:
             mine = self._signed.get((epoch, seq))
             foreign = seq > self._epochs[epoch] if mine is None else mark.digest not in mine
             return Sighting(Alarm.FOREIGN, epoch, seq) if foreign else None
-        if epoch <= self._known or epoch < self.reset:
+        if epoch <= self._known or epoch < self.reset or epoch == self._abandoned:
             return None
         later = epoch >= self.epoch + JITTER  # one begun before this one, by the same clock, is less far above it
         return Sighting(Alarm.FOREIGN if later else Alarm.LOST, epoch, seq)
@@ -128,6 +133,25 @@ class OwnKey:
         self._pardoned = max((self.epoch, self.seq), (self._known, MOST_COUNT if self._known > self.epoch else 0))
         return Pardon(self._key, *self._pardoned)
 
+    def note_refusal(self, name: str, reason: Refusal, steady: float, needed: int) -> bool:
+        """Note that a neighbour refuses one's reports; whether that raises an alarm, which needs so many of them.
+
+        With more than f neighbours one of them is honest: nobody can raise a false alarm.
+        """
+        self._refusals[name] = (reason, steady)
+        before = self.alarms[Alarm.REFUSED]
+        self.forget_refusals(steady, needed)
+        return not before and bool(self.alarms[Alarm.REFUSED])
+
+    def forget_refusals(self, steady: float, needed: int) -> None:
+        """Forget notices that were not repeated; the alarm ends with them."""
+        self._refusals = {name: item for name, item in self._refusals.items() if steady < item[1] + REFUSED_FOR}
+        self.alarms[Alarm.REFUSED] = len(self._refusals) if len(self._refusals) >= needed else 0
+
     def warnings(self) -> list[str]:
         """The alarms in sentences."""
-        return [MEANING[alarm] for alarm, count in self.alarms.items() if count]
+        said = {alarm: MEANING[alarm] for alarm, count in self.alarms.items() if count}
+        if Alarm.REFUSED in said:
+            reasons = sorted({reason.value for reason, _ in self._refusals.values()})
+            said[Alarm.REFUSED] += f" ({', '.join(reasons)}): {', '.join(sorted(self._refusals))}"
+        return list(said.values())

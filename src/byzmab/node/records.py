@@ -14,7 +14,7 @@ from byzmab.core.traffic import Forced
 from byzmab.node.evidence import Evidence
 from byzmab.node.packing import NUMBER
 
-FORMAT = 1  # of an export
+FORMAT = 2  # of an export: raised with every change, so that older programs refuse it
 RANDOM_BYTES, DRAWN = 10, 256  # of an event's id, and ids whose random bytes are drawn at once
 
 
@@ -135,6 +135,6 @@ def from_json(text: bytes) -> State:
             raise ValueError("a context that is no numbers, or not as many as others")
     except (msgspec.MsgspecError, ValueError, KeyError, RecursionError) as error:
         raise BadInput(f"node state is not understood: {error}") from None
-    if state.format != FORMAT:
-        raise BadInput(f"node state of format {state.format} is not understood; allowed: {FORMAT}")
-    return state
+    if not 1 <= state.format <= FORMAT:
+        raise BadInput(f"node state of format {state.format} is not understood; allowed: up to {FORMAT}")
+    return msgspec.structs.replace(state, format=FORMAT)

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Annotated, Any
 
 from litestar import Litestar, Request, Response, get, post, put
+from litestar.datastructures import ResponseHeader
 from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig, ResponseSpec
 from litestar.openapi.plugins import JsonRenderPlugin
@@ -24,10 +25,12 @@ from byzmab.node.api import (
     Decision,
     HandoverRequest,
     Health,
+    NeighboursAnswer,
     NodeState,
     PardonRequest,
     PeersAnswer,
     Problem,
+    ReloadAnswer,
     ResetRequest,
     Reward,
     RewardRequest,
@@ -43,6 +46,10 @@ from byzmab.node.runtime import NodeRuntime
 
 log = logging.getLogger(__name__)
 EVENTS = "text/event-stream"
+DEPRECATED = [  # of a path that has another name now
+    ResponseHeader(name="Deprecation", value="true", description="this path goes away with a later version"),
+    ResponseHeader(name="Link", value='</v1/neighbours>; rel="successor-version"', description="the path to use"),
+]
 MEANING = {
     400: "Invalid",
     401: "No token, or a wrong one",
@@ -59,8 +66,8 @@ MEANING = {
 }
 STRICT = {kind.__name__ for kind in (SelectRequest, SelectsRequest, RewardRequest, RewardsRequest, Reward, ArmsRequest)}
 STRICT |= {kind.__name__ for kind in (ResetRequest, PardonRequest, HandoverRequest)}
-ALWAYS = (401, 403, 421, 429)
-POSTED = (*ALWAYS, 400, 408, 413, 415, 503)
+ALWAYS = (400, 401, 403, 421, 429)
+POSTED = (*ALWAYS, 408, 413, 415, 503)
 
 
 class StrictSchema(JsonRenderPlugin):
@@ -153,7 +160,7 @@ def _arm_routes(node: NodeRuntime) -> list[Any]:
         await node.durable()
         return views.arms(host)
 
-    @get("/v1/best", responses=_responses(*ALWAYS, 400))
+    @get("/v1/best", responses=_responses(*ALWAYS))
     async def best(confidence: Confidence = 0.95) -> BestAnswer:
         """The arm that looks best now, how sure that is, and whether it is as sure as asked."""
         if host.config.context is None:
@@ -167,9 +174,14 @@ def _network_routes(node: NodeRuntime) -> list[Any]:
     """Return the routes to the neighbours and to the state of the node."""
     host = node.host
 
-    @get("/v1/peers", responses=_responses(*ALWAYS))
-    async def peers() -> PeersAnswer:
+    @get("/v1/neighbours", responses=_responses(*ALWAYS))
+    async def neighbours() -> NeighboursAnswer:
         """The neighbours: their newest reports, what became of them, and evidence of lying."""
+        return NeighboursAnswer(views.peers(host).peers)
+
+    @get("/v1/peers", responses=_responses(*ALWAYS), deprecated=True, response_headers=DEPRECATED)
+    async def peers() -> PeersAnswer:
+        """The neighbours, under an earlier name: use /v1/neighbours."""
         return views.peers(host)
 
     @get("/v1/state", responses=_responses(*ALWAYS))
@@ -177,11 +189,11 @@ def _network_routes(node: NodeRuntime) -> list[Any]:
         """The node at this moment."""
         return views.state(host)
 
-    @post("/v1/reload", status_code=200, responses=_responses(*ALWAYS, 400, 503))
-    async def reload() -> PeersAnswer:
+    @post("/v1/reload", status_code=200, responses=_responses(*ALWAYS, 503))
+    async def reload() -> ReloadAnswer:
         """Read neighbours, `equivocators` and `traffic` from the node's file again, as SIGHUP does."""
-        node.reload()
-        return views.peers(host)
+        ignored = node.reload()
+        return ReloadAnswer(views.peers(host).peers, ignored)
 
     @post("/v1/pardon", status_code=200, responses=_responses(*POSTED))
     async def pardon(data: PardonRequest) -> PeersAnswer:
@@ -201,19 +213,19 @@ def _network_routes(node: NodeRuntime) -> list[Any]:
         """Server-sent events: `state` after every report, `evidence` when a neighbour is caught."""
         return Stream(node.streams.open(), media_type=EVENTS, headers={"cache-control": "no-cache"})
 
-    return [peers, state, reload, pardon, handover, stream]
+    return [neighbours, peers, state, reload, pardon, handover, stream]
 
 
 def _health_routes(node: NodeRuntime) -> list[Any]:
     """Return the routes for supervisors."""
     host = node.host
 
-    @get("/healthz", responses=_responses(421, 429))
+    @get("/healthz", responses=_responses(400, 421, 429))
     async def healthz() -> Health:
         """Whether the process answers."""
         return Health("ok")
 
-    @get("/readyz", responses=_responses(421, 429, 503))
+    @get("/readyz", responses=_responses(400, 421, 429, 503))
     async def readyz() -> Health:
         """Whether decisions can be made and stored; a write is tried, at most once a second."""
         await node.check_ready()

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 
 from byzmab.core.errors import BadInput
 from byzmab.node.api import Chosen, Decision, Reward, RewardOutcome, RewardsAnswer, SelectRequest, SelectsAnswer
-from byzmab.node.config import read_config
+from byzmab.node.config import ignored_changes, read_config
 from byzmab.node.decisions import Conflict, TooLate, UnknownEvent
 from byzmab.node.expiry import expiries, warn_of_expiry
 from byzmab.node.host import Host
@@ -131,15 +131,23 @@ class NodeRuntime:
             raise StoreTrouble(f"state has waited {store.backlog:.0f} s to be written") from None
         self._probed = self._loop.time()
 
-    def reload(self) -> None:
-        """Read neighbours, `equivocators` and `traffic` again; BadInput, and nothing changed, if they are wrong."""
-        if self._file is not None:
-            config = read_config(self._file)
-            self.host.decisions.check_traffic(config.traffic)
-            self.host.set_neighbours(config.neighbours)
-            self.host.set_equivocators(config.equivocators)
-            self.host.decisions.set_traffic(config.traffic)
-            log.info("neighbours read again", extra={"neighbours": [item.name for item in self.host.config.neighbours]})
+    def reload(self) -> list[str]:
+        """Read neighbours, `equivocators` and `traffic` again; BadInput, and nothing changed, if they are wrong.
+
+        Return the other settings that differ from those that the node runs with: they need a restart.
+        """
+        if self._file is None:
+            return []
+        config = read_config(self._file)
+        ignored = ignored_changes(self.host.config, config)
+        self.host.decisions.check_traffic(config.traffic)
+        self.host.set_neighbours(config.neighbours)
+        self.host.set_equivocators(config.equivocators)
+        self.host.decisions.set_traffic(config.traffic)
+        log.info("neighbours read again", extra={"neighbours": [item.name for item in self.host.config.neighbours]})
+        if ignored:
+            log.warning("settings that changed are used after a restart", extra={"settings": ignored})
+        return ignored
 
     def _estimates(self) -> dict[str, float]:
         return self.host.agent.estimates  # type: ignore[return-value]  # a node's arms are texts

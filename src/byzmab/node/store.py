@@ -22,6 +22,7 @@ from byzmab.node.database import (
     EVENT,
     FILE,
     check_present,
+    check_version,
     connect,
     create,
     event_of,
@@ -277,6 +278,7 @@ def export_state(directory: str | Path) -> State:
     if not path.is_file():
         raise BadInput(f"data directory {str(directory)!r} holds no node; allowed: one that a node has used")
     with readable(path), closing(connect(path)) as connection:
+        check_version(connection, path)
         return load_state(connection, events=True)
 
 

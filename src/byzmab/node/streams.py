@@ -1,12 +1,13 @@
-"""Streams of server-sent events: the newest state for everyone who watches, told in slices.
+"""Streams of server-sent events: the history of the node, then its newest state after every report.
 
-A state is encoded once, and one is queued for a watcher: who reads slowly misses states. Watchers are woken some at a
+A state is encoded once, and one is queued for a watcher: a slow reader misses states. Watchers are woken some at a
 time, so that requests are answered in between, however many streams are open.
 """
 
 import asyncio
+import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import msgspec
 
@@ -17,6 +18,8 @@ from byzmab.node.host import Host
 TOLD_AT_ONCE = 8  # watchers
 PAUSE = 0.001  # seconds for requests in between
 FINDINGS = 8  # that a slow watcher may not have read yet
+HISTORY_EVERY = 5.0  # seconds between two points of the history, at first
+MOST_POINTS, MOST_BYTES = 300, 4_000_000  # of the history
 
 
 class TooManyStreams(Exception):
@@ -28,6 +31,36 @@ class Snapshot(msgspec.Struct, frozen=True):
 
     state: NodeState
     peers: list[PeerSummary]
+
+
+class History:
+    """Snapshots since the start, oldest first: at the limit every second one goes, so the whole time stays in view."""
+
+    def __init__(self) -> None:
+        self._points: list[bytes] = []
+        self._bytes, self._every, self._due = 0, HISTORY_EVERY, 0.0
+
+    def is_due(self) -> bool:
+        """Return whether it is time for the next point."""
+        return time.monotonic() >= self._due
+
+    def add(self, snapshot: Snapshot) -> None:
+        """Add a point, with the time of the wall clock in milliseconds."""
+        point = msgspec.json.encode({"time": int(1000 * time.time()), "state": snapshot.state, "peers": snapshot.peers})
+        self._points.append(point)
+        self._bytes += len(point)
+        while len(self._points) > 1 and (len(self._points) > MOST_POINTS or self._bytes > MOST_BYTES):
+            self._points = self._points[::2]
+            self._bytes = sum(map(len, self._points))
+            self._every *= 2.0
+        self._due = time.monotonic() + self._every
+
+    def event(self) -> Iterator[bytes]:
+        """Yield the event with which a stream begins, in pieces: a slow reader holds up one, not all."""
+        yield b"event: history\ndata: ["
+        for number, point in enumerate(self._points):
+            yield b"," * (number > 0) + point
+        yield b"]\n\n"
 
 
 class Watcher:
@@ -58,9 +91,10 @@ class Streams:
         self._host, self._most = host, most
         self._watchers: dict[Watcher, None] = {}
         self._reported = asyncio.Event()
+        self._history = History()
 
     def open(self) -> AsyncIterator[bytes]:
-        """A new stream, which begins with the state now; TooManyStreams where there are as many as may be."""
+        """Return a new stream, which begins with history and state; TooManyStreams where as many are open as may be."""
         if len(self._watchers) >= self._most:
             raise TooManyStreams(f"{self._most} streams are open; no more are allowed")
         return self._watch()
@@ -74,8 +108,10 @@ class Streams:
         await self._reported.wait()
         self._reported.clear()
         watchers, state = list(self._watchers), b""
+        if self._history.is_due():
+            self._history.add(self._snapshot())
         for first in range(0, len(watchers), TOLD_AT_ONCE):
-            state = state or self._snapshot()
+            state = state or _event("state", self._snapshot())
             for watcher in watchers[first : first + TOLD_AT_ONCE]:
                 watcher.state = state
                 watcher.news.set()
@@ -98,14 +134,16 @@ class Streams:
         watcher = Watcher()
         self._watchers[watcher] = None
         try:
-            yield self._snapshot()
+            for piece in self._history.event():
+                yield piece
+            yield _event("state", self._snapshot())
             async for event in watcher.events():
                 yield event
         finally:
             del self._watchers[watcher]
 
-    def _snapshot(self) -> bytes:
-        return _event("state", Snapshot(views.state(self._host), views.peer_summaries(self._host)))
+    def _snapshot(self) -> Snapshot:
+        return Snapshot(views.state(self._host), views.peer_summaries(self._host))
 
 
 def _event(name: str, data: msgspec.Struct) -> bytes:

@@ -1,4 +1,4 @@
-"""What a node tells systemd, or whoever else started it with NOTIFY_SOCKET: ready, alive, reloading, stopping."""
+"""What a node tells systemd, or another program that set NOTIFY_SOCKET: ready, alive, reloading, stopping."""
 
 import asyncio
 import logging

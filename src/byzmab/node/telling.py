@@ -1,7 +1,6 @@
 """When one's next report is due: always, or once an arm's pulls have grown by a share, or after a long quiet."""
 
-from byzmab.core.contexts.reports import ContextReport
-from byzmab.core.report import Report
+from byzmab.core.model import AnyReport
 from byzmab.core.tell import is_due
 
 
@@ -13,7 +12,7 @@ class Telling:
         self._told: dict[object, float] | None = None  # pulls by arm; None: the next report is due, whatever it says
         self._until = 0.0  # from here on, on a clock that never jumps, the next report is due in any case
 
-    def is_due(self, report: Report | ContextReport, steady: float) -> bool:
+    def is_due(self, report: AnyReport, steady: float) -> bool:
         """Whether to tell a report now."""
         if self._growth is None or self._told is None or steady >= self._until:
             return True
@@ -22,7 +21,7 @@ class Telling:
         counts = zip(report.arms, report.pulls.tolist(), strict=True)
         return any(is_due(count, self._told[arm], self._growth) for arm, count in counts)
 
-    def tell(self, report: Report | ContextReport, steady: float) -> None:
+    def tell(self, report: AnyReport, steady: float) -> None:
         """Remember what is told now."""
         self._told = dict(zip(report.arms, report.pulls.tolist(), strict=True))
         self._until = steady + self._heartbeat

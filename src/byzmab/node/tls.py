@@ -1,4 +1,4 @@
-"""Certificates of a node's HTTP, which are read again when they are renewed."""
+"""Certificates of a node's HTTP and links, which are read again when they are renewed."""
 
 import ssl
 import stat
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from byzmab.core.errors import BadInput
 from byzmab.node.config import HttpTls
+from byzmab.node.transport.base import Certificates
 from byzmab.node.watched import Watched
 
 OTHERS = 0o007  # the part of a file's mode that is about everybody
@@ -21,6 +22,22 @@ def server_context(files: HttpTls) -> ssl.SSLContext:
     context = _read(files)
     context.sni_callback = choose  # called at every handshake, with or without a name
     return context
+
+
+def watch_certificates(files: Certificates) -> Watched[ssl.SSLContext]:
+    """The certificates of a node's links: another value whenever they were renewed and can be used."""
+    certificate, key, authority = str(files.certificate), str(files.key), str(files.authority)
+
+    def read() -> ssl.SSLContext:
+        context = load_certificate("links.tls", certificate, key)
+        try:
+            context.load_verify_locations(authority)
+        except OSError as error:  # SSLError, too
+            reason = "it holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
+            raise BadInput(f"links.tls.authority {authority!r} cannot be read: {reason}") from None
+        return context
+
+    return Watched("links.tls", (authority, certificate, key), read)
 
 
 def load_certificate(what: str, certificate: str, private_key: str) -> ssl.SSLContext:

@@ -3,22 +3,26 @@
 A frame is signature(64) ‖ body. The signature is of DOMAIN ‖ body, the body exactly as received. A body is msgpack,
 an array that begins with its kind: "word", one agent's report with its header; "contexts", the same where rewards
 depend on contexts; "exhibit", frames of a third agent that two neighbours compare; "ask", which asks for such frames;
-"handover", by which a key names its successor. The header's (epoch, seq) is the report's version.
+"handover", by which a key names its successor; "refused", by which a neighbour learns why its reports do not count.
+The header's (epoch, seq) is the report's version.
 """
 
 import hashlib
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
+from byzmab.core.contexts.model import ContextModel
 from byzmab.core.contexts.reports import MOST_DIMENSIONS, ContextReport, check_all
-from byzmab.core.report import Report
+from byzmab.core.model import ReportModel
+from byzmab.core.report import Floats, Report
+from byzmab.core.tallies import TALLIES
 from byzmab.node.identity import KEY_BYTES, SIGNATURE_BYTES, Key, public_bytes, verify
-from byzmab.node.packing import bytes_per_arm, unpack
+from byzmab.node.packing import bytes_per_arm, pack, unpack
 from byzmab.node.transport.base import MOST_BYTES, OVERHEAD
 
 PROTOCOL = 1
@@ -101,6 +105,11 @@ class Signed(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields
         """d of the contexts; 0 where there are none."""
         return 0
 
+    @property
+    def model(self) -> ReportModel:
+        """What such a report is."""
+        return ContextModel(self.dimensions) if self.dimensions else TALLIES
+
     @cached_property
     def places(self) -> dict[str, int]:
         """The place of each arm in the report."""
@@ -112,6 +121,15 @@ class SignedReport(Signed, tag="word", frozen=True):
 
     means: list[float]
     marks: list[Mark]
+
+    @classmethod
+    def content(cls, means: Floats) -> tuple[Any, ...]:
+        """What stands between pulls and marks."""
+        return (means.tolist(),)
+
+    def is_possible(self) -> bool:
+        """Whether an honest agent may have these means."""
+        return all(0.0 <= mean <= 1.0 for mean in self.means)  # a mean that is no number fails every comparison
 
     @property
     def report(self) -> Report:
@@ -131,6 +149,24 @@ class SignedContextReport(Signed, tag="contexts", frozen=True):
     dimensions: int
     statistics: bytes  # see node/packing.py
     marks: list[Mark]
+
+    @classmethod
+    def content(cls, moments: Floats, grams: Floats) -> tuple[Any, ...]:
+        """What stands between pulls and marks."""
+        return moments.shape[1], pack(moments, grams)
+
+    def is_possible(self) -> bool:
+        """Whether an honest agent may have these statistics; G is symmetric as it is told."""
+        d = self.dimensions
+        if not 1 <= d <= MOST_DIMENSIONS or len(self.statistics) != len(self.arms) * bytes_per_arm(d):
+            return False
+        pulls, moments, grams, _ = self.report
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                check_all(pulls, grams, moments)
+        except ValueError:  # LinAlgError is one, too
+            return False
+        return True
 
     @property
     def report(self) -> ContextReport:
@@ -178,8 +214,18 @@ class Handover(msgspec.Struct, array_like=True, frozen=True, tag="handover", for
     consent: bytes  # the successor's signature
 
 
+class RefusalNotice(msgspec.Struct, array_like=True, frozen=True, tag="refused", forbid_unknown_fields=True):
+    """Tells a neighbour why its reports are not accepted, where that may be an accident of its own."""
+
+    protocol: int
+    network: str
+    sender: bytes
+    reason: Refusal
+
+
 AnyReport = SignedReport | SignedContextReport
-Body = AnyReport | EvidenceMessage | Request | Handover
+Body = AnyReport | EvidenceMessage | Request | Handover | RefusalNotice
+KINDS: dict[type[Any], Any] = {Report: SignedReport, ContextReport: SignedContextReport}  # by what is signed
 
 
 class Accepted(NamedTuple):
@@ -266,8 +312,7 @@ def _check_origin(body: Body, public: bytes, network: str) -> None:
 
 def _check_report(report: AnyReport) -> None:
     arms = report.arms
-    told = len(report.means) if isinstance(report, SignedReport) else len(arms)
-    if not len(arms) == len(report.pulls) == told == len(set(arms)) or len(arms) > MOST_ARMS:
+    if not len(arms) == len(report.pulls) == len(set(arms)) or len(arms) > MOST_ARMS:
         raise Refused(Refusal.ARMS)
     if not all(0 < len(arm) <= MOST_LETTERS for arm in arms):
         raise Refused(Refusal.ARMS)
@@ -277,7 +322,7 @@ def _check_report(report: AnyReport) -> None:
         raise Refused(Refusal.MALFORMED)
     if not 0 <= min(report.version) <= max(report.version) <= MOST_COUNT:  # proof has a version that can be stored
         raise Refused(Refusal.NUMBERS)
-    if not _has_possible_header(report) or not _has_possible_numbers(report):
+    if not _has_possible_header(report) or not report.is_possible():
         raise ImpossibleReport(report)
 
 
@@ -287,22 +332,6 @@ def _has_possible_header(report: AnyReport) -> bool:
     if not all(0 <= count <= MOST_COUNT for count in counts) or not abs(report.time) < MOST_PULLS:
         return False
     return 0 <= report.reset <= report.epoch and all(0 <= count <= MOST_PULLS for count in report.pulls)
-
-
-def _has_possible_numbers(report: AnyReport) -> bool:
-    """Whether an honest agent may have these means, or these statistics at contexts; G is symmetric as it is told."""
-    if isinstance(report, SignedReport):
-        return all(0.0 <= mean <= 1.0 for mean in report.means)  # a mean that is no number fails every comparison
-    d = report.dimensions
-    if not 1 <= d <= MOST_DIMENSIONS or len(report.statistics) != len(report.arms) * bytes_per_arm(d):
-        return False
-    pulls, moments, grams, _ = report.report
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            check_all(pulls, grams, moments)
-    except ValueError:  # LinAlgError is one, too
-        return False
-    return True
 
 
 def _check_handover(body: Handover) -> None:

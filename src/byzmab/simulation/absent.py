@@ -7,9 +7,9 @@ from typing import Any
 
 from byzmab.core.errors import BadInput
 from byzmab.core.plugins import Plugin
-from byzmab.rewards import NAME, resolve_rewards
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.parts import ALGORITHMS, PLUGINS, Absent
+from byzmab.worlds import NAME, resolve_rewards
 
 REGISTRIES = {**PLUGINS, "algorithm": ALGORITHMS}  # by setting
 NAMING_FILES = tuple(REGISTRIES)  # settings that may name a file of a plug-in; arms may name one of data

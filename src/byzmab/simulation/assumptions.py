@@ -35,6 +35,10 @@ WEAK_WITH_CONTEXTS = {
     "trimmed": ", the default, is the paper's and weak",
     "guarded": " was above being alone under one of twelve attacks",
 }
+EXPULSION = (
+    "Agents that audit reports expel a Byzantine agent whose reports contradict each other, and then defend against "
+    "one less. So regret can fall as the number of Byzantine agents rises: each that is expelled lowers f."
+)
 PROVED = (("trimmed", "ucb"), ("solo", "ucb"))  # filters and policies that have it
 
 

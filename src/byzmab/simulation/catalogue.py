@@ -1,14 +1,15 @@
 """The catalogue: every named part of an experiment, with what it does and the parameters it takes."""
 
 from byzmab.core.plugins import Plugin
-from byzmab.rewards import NAME, Replay
 from byzmab.simulation.parts import ALGORITHMS, PLUGINS, RESILIENT
+from byzmab.worlds import NAME, Replay
 
 Entry = dict[str, str]
 
 
 def _entry(plugin: type[Plugin]) -> Entry:
-    return {"about": (plugin.__doc__ or "").partition("\n")[0], "parameters": plugin.allowed()}
+    """Return what a plug-in does and the parameters that people set; other fields are not theirs to set."""
+    return {"about": (plugin.__doc__ or "").partition("\n")[0], "parameters": plugin.parameters}
 
 
 def catalogue() -> dict[str, dict[str, Entry]]:

@@ -5,16 +5,16 @@ import numpy as np
 from byzmab.attacks.contexts.world import ContextWorld
 from byzmab.core.contexts.reports import LARGEST_REWARD, parts_of
 from byzmab.core.contexts.statistics import hear
-from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.context_world import draw_parameters
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.single_run import Run
 
 
 def check_at_contexts(given: Experiment) -> None:
     """It plays with the same digits twice, and leaves the world as it is: statistics are those of one's own pulls."""
     for time_varying in (False, True):
         experiment = given.but(time_varying=time_varying, memory=2 * time_varying)
-        first, second = (ContextRun(experiment, 0) for _ in range(2))
+        first, second = (Run(experiment, 0) for _ in range(2))
         for time in range(1, experiment.horizon + 1):
             _check_round(first, time)
         second.advance(experiment.horizon)
@@ -23,7 +23,7 @@ def check_at_contexts(given: Experiment) -> None:
         assert np.array_equal(state.regret, second.state.regret), "two runs with the same seed differ"
 
 
-def _check_round(run: ContextRun, time: int) -> None:
+def _check_round(run: Run, time: int) -> None:
     """Advance by one round: contexts are as they were drawn, and statistics grow by those of the pulls alone."""
     state, before = run.state, run.state.statistics.copy()
     run.advance(time)
@@ -47,7 +47,7 @@ def _check_round(run: ContextRun, time: int) -> None:
 
 def check_tells_statistics(experiment: Experiment) -> None:
     """What an attack tells of an arm is heard: what is no Gram matrix, or not finite, would be silence by mistake."""
-    run, attack = ContextRun(experiment, 0), experiment.parts.attack
+    run, attack = Run(experiment, 0), experiment.parts.attack
     run.advance(experiment.horizon)
     state, (agents, arms, numbers) = run.state, run.state.statistics.shape
     ridge, byzantine, d = state.ridge, state.byzantine, state.contexts.shape[1]

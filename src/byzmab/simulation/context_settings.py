@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from byzmab.core.contexts.model import context_model
 from byzmab.core.contexts.reports import EXACT, LEAST_LENGTH, MOST_DIMENSIONS, MOST_LENGTH
-from byzmab.core.contexts.shares import SHARES
-from byzmab.core.contexts.statistics import LEAST_RIDGE, MOST_RIDGE, NEUTRAL, ROUNDING
+from byzmab.core.contexts.statistics import NEUTRAL, ROUNDING
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
 
@@ -68,16 +68,8 @@ def resolve_contexts(experiment: Any) -> ContextParts | None:
     lean = _lean_of(experiment.contexts)
     if data is not None and experiment.contexts != ALIKE:
         raise BadInput(f"contexts {experiment.contexts!r} does not go with data, whose rows they are; allowed: {ALIKE}")
-    return ContextParts(
-        d,
-        arms,
-        parameters,
-        data,
-        lean,
-        _ridge_of(experiment.ridge),
-        _shares_of(experiment.shares),
-        _vetting_of(experiment.vetting),
-    )
+    model = context_model(d, experiment.ridge, experiment.shares, experiment.vetting)
+    return ContextParts(d, arms, parameters, data, lean, model.ridge, model.way, model.vetting)
 
 
 def constant_of_drawn(d: int) -> Floats:
@@ -107,26 +99,6 @@ def _lean_of(contexts: Any) -> float:
         return lean
     allowed = f"{ALIKE}, {LEANING}, or {LEANING}:s with s from 0 to {MOST_LEAN:g}"
     raise BadInput(f"contexts {contexts!r} is not allowed; allowed: {allowed}")
-
-
-def _ridge_of(ridge: Any) -> float:
-    number = isinstance(ridge, (int, float)) and not isinstance(ridge, bool)
-    if not number or not LEAST_RIDGE <= ridge <= MOST_RIDGE:
-        allowed = f"a number above 0, from {LEAST_RIDGE:g} to {MOST_RIDGE:g}"
-        raise BadInput(f"ridge {ridge!r} is not allowed; allowed: {allowed}")
-    return float(ridge)
-
-
-def _shares_of(shares: Any) -> int:
-    if not isinstance(shares, str) or shares not in SHARES:
-        raise BadInput(f"shares {shares!r} is not allowed; allowed: {', '.join(SHARES)}")
-    return SHARES[shares]
-
-
-def _vetting_of(vetting: Any) -> bool:
-    if not isinstance(vetting, bool):
-        raise BadInput(f"vetting {vetting!r} is not allowed; allowed: true or false")
-    return vetting
 
 
 def _resolve_arms(arms: Any, d: int) -> tuple[int, tuple[tuple[float, ...], ...] | None, Data | None]:

@@ -24,7 +24,7 @@ def can_be_dense(experiment: Experiment) -> bool:
     parts = experiment.parts
     always_same = not experiment.time_varying and experiment.subset is None and experiment.delay == 0
     always_same &= not parts.tell.keeps or experiment.epoch == 1
-    always_same &= not parts.forgets  # counts that fall are in no order
+    always_same &= not parts.forgets and parts.contexts is None  # counts that fall are in no order, nor are matrices
     one_f = parts.f != FROM_NEIGHBOURS  # as many as a third of all would be no gain
     return always_same and one_f and parts.baseline is None and parts.filter.believe_dense is not None
 

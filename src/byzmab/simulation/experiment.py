@@ -3,16 +3,17 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from byzmab.core.errors import BadInput
+from byzmab.core.errors import BadInput, suggesting
 from byzmab.core.filters.solo import Solo
 from byzmab.core.html import folded, table
 from byzmab.core.liars import f_as_given
 from byzmab.core.tell import EVERY
-from byzmab.rewards import Replay
+from byzmab.graphs import Given
 from byzmab.simulation.context_settings import ContextParts
 from byzmab.simulation.given_means import read_means
 from byzmab.simulation.parts import (
@@ -28,12 +29,14 @@ from byzmab.simulation.parts import (
     plain,
     resolve_parts,
 )
+from byzmab.worlds import Replay
 
 HEADINGS = "setting", "value"
 ALWAYS_SHOWN = "agents", "byzantine", "f", "graph", "attack", "filter", "policy", "horizon", "runs"  # in a notebook
 LEAST = {"horizon": 1, "runs": 1, "record": 1, "epoch": 1, "memory": 0, "seed": 0}
 
 
+@suggesting
 @dataclass(frozen=True)
 class Experiment:
     """What is simulated. Every field is also a flag of `byzmab simulate` and a key of an experiment file.
@@ -76,7 +79,9 @@ class Experiment:
     def __post_init__(self) -> None:
         for item in fields(self):  # numpy's numbers and arrays are taken as Python's
             value = getattr(self, item.name)
-            if isinstance(value, (np.generic, np.ndarray)):
+            if isinstance(value, np.ndarray) and item.name == "graph":
+                object.__setattr__(self, "graph", Given.from_matrix(value))
+            elif isinstance(value, (np.generic, np.ndarray)):
                 object.__setattr__(self, item.name, value.tolist())
         if isinstance(self.arms, str) and self.arms.endswith(".csv"):
             object.__setattr__(self, "arms", read_means(self.arms))
@@ -155,10 +160,10 @@ class Experiment:
 
 
 def check_experiment(given: Any) -> None:
-    """Raise BadInput for what is no experiment, as the name of a file."""
+    """Raise BadInput for anything that is not an experiment, such as the name of a file."""
     if not isinstance(given, Experiment):
-        allowed = "an Experiment; read_experiment(path) reads one from a file"
-        raise BadInput(f"experiment {given!r} is not allowed; allowed: {allowed}")
+        fix = "; use byzmab.read_experiment(path)" if isinstance(given, (str, PathLike)) else ""
+        raise BadInput(f"expected Experiment, got {type(given).__name__}{fix}")
 
 
 def _arms_as_data(arms: Any, contexts: ContextParts | None) -> Any:

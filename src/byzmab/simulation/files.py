@@ -12,12 +12,12 @@ from byzmab.core.plugins import FILE_MODULE, Plugin
 from byzmab.core.sources import file_of, sources_of
 from byzmab.core.toml import TomlFile, read_toml, toml_line
 from byzmab.graphs.given import Given, write_graph
-from byzmab.rewards import Replay
 from byzmab.simulation.absent import NAMING_FILES, find_beside, without_folders
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.outputs import in_place
 from byzmab.simulation.result import Result
 from byzmab.simulation.settings import ABOUT
+from byzmab.worlds import Replay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

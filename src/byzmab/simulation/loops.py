@@ -3,68 +3,55 @@
 from typing import Any, NamedTuple
 
 from byzmab.baselines.base import compiled_loops
+from byzmab.baselines.contexts import ContextBaseline
 from byzmab.engine.believe import believing
 from byzmab.engine.choose import choosing
 from byzmab.engine.draw import drawing
 from byzmab.engine.lie import lying
 from byzmab.engine.move import moving
-from byzmab.engine.pull import pulling
+from byzmab.engine.pull import first_pulls, pulling
 from byzmab.engine.round import advance, telling
 from byzmab.simulation.density import is_digested
 from byzmab.simulation.experiment import Experiment
 
 
-class Loops(NamedTuple):
-    """The loops of a round, as `advance` takes them."""
+class Rounds(NamedTuple):
+    """The compiled functions that play an experiment."""
 
-    draw: Any
-    tell: Any
-    lie: Any
-    believe: Any
-    choose: Any
+    advance: Any  # the loop over rounds
+    first_pulls: Any
+    draw: Any  # the graph
     pull: Any
-    move: Any
+    loops: tuple[Any, ...]  # those that `advance` calls, in its order
 
 
-class AlgorithmLoops(NamedTuple):
-    """The loops of a round of an algorithm of others, as `advance_baseline` takes them."""
-
-    draw: Any
-    tell: Any
-    lie: Any
-    decide: Any
-    update: Any
-    pull: Any
-    move: Any
-
-
-class ContextLoops(NamedTuple):
-    """The loops of a round with contexts, as `advance_contexts` takes them."""
-
-    draw: Any
-    tell: Any
-    lie: Any
-    believe: Any
-    choose: Any
-    pull: Any
-
-
-def loops_of(experiment: Experiment, dense: bool) -> Loops | AlgorithmLoops:
-    """The compiled loops of an experiment."""
+def rounds_of(experiment: Experiment, dense: bool) -> Rounds:
+    """The compiled functions of an experiment; those of baselines and of contexts are compiled where one is played."""
     parts, baseline = experiment.parts, experiment.parts.baseline
+    if parts.contexts is not None:
+        return _rounds_at(experiment, parts.contexts.d)
     draw, tell = drawing(parts.placed), telling(parts.tell.keeps, dense)
     lie = lying(parts.attack, parts.filter, parts.policy, dense)
     pull, move = pulling(parts.rewards, parts.forgets), moving(parts.drift)
     if baseline is not None:
-        return AlgorithmLoops(draw, tell, lie, *compiled_loops(baseline), pull, move)
+        from byzmab.engine.baseline_round import advance_baseline
+
+        loops = draw, tell, lie, *compiled_loops(baseline), pull, move
+        return Rounds(advance_baseline, first_pulls, draw, pull, loops)
     believe = believing(parts.filter, dense, not dense and is_digested(experiment))
-    return Loops(draw, tell, lie, believe, choosing(parts.policy, parts.forgets), pull, move)
+    choose = choosing(parts.policy, parts.forgets)
+    return Rounds(advance, first_pulls, draw, pull, (draw, tell, lie, believe, choose, pull, move))
 
 
-def loop_over_rounds(of_baseline: bool) -> Any:
-    """The compiled loop that calls the others; that of baselines is compiled where one is played."""
-    if not of_baseline:
-        return advance
-    from byzmab.engine.baseline_round import advance_baseline
+def _rounds_at(experiment: Experiment, d: int) -> Rounds:
+    """The compiled functions of an experiment with contexts of d dimensions."""
+    from byzmab.contexts.believe import believing_at
+    from byzmab.contexts.lie import lying_at
+    from byzmab.contexts.pull import first_pulls_at, pulling_at
+    from byzmab.contexts.round import advance_contexts, telling_at
 
-    return advance_baseline
+    parts = experiment.parts
+    by = parts.baseline if isinstance(parts.baseline, ContextBaseline) else parts.filter
+    draw, tell, lie = drawing(parts.graph), telling_at(parts.tell.keeps), lying_at(parts.attack)
+    believe, choose, pull = believing_at(by, d), choosing(parts.policy, False), pulling_at(parts.rewards)
+    return Rounds(advance_contexts, first_pulls_at, draw, pull, (draw, tell, lie, believe, choose, pull))

@@ -15,12 +15,11 @@ from byzmab.core.liars import checked_f
 from byzmab.core.plugins import Plugin, Registry
 from byzmab.core.policies import POLICIES, Policy
 from byzmab.core.tell import EVERY, Tell, parse_tell
-from byzmab.drifts import DRIFTS, Drift
 from byzmab.graphs import GRAPHS, Given, Graph, resolve_graph
 from byzmab.graphs.renumbered import renumbered
-from byzmab.rewards import NAME, REWARDS, Replay, Rewards, resolve_rewards
 from byzmab.simulation.context_settings import ContextParts, resolve_contexts
 from byzmab.simulation.given_means import GivenMeans, resolve_arms
+from byzmab.worlds import DRIFTS, NAME, REWARDS, Drift, Replay, Rewards, resolve_rewards
 
 if TYPE_CHECKING:
     from byzmab.simulation.experiment import Experiment

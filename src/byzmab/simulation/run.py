@@ -14,13 +14,12 @@ from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
 from byzmab.simulation.absent import check_present
 from byzmab.simulation.assumptions import warn_of
-from byzmab.simulation.context_sizes import context_bytes
 from byzmab.simulation.experiment import Experiment, check_experiment
 from byzmab.simulation.parts import DEFAULT_AGENTS, PAPER_ARMS
 from byzmab.simulation.progress import wanted_bar
 from byzmab.simulation.result import Result
 from byzmab.simulation.single_run import Run
-from byzmab.simulation.sizes import COMFORTABLE_BYTES, bytes_of, grid_of
+from byzmab.simulation.sizes import COMFORTABLE_BYTES, bytes_of, context_bytes, grid_of
 from byzmab.simulation.spread import Job, Watch, spread
 
 BLOCK_SECONDS = 0.05  # how long the compiled loop plays before it looks up
@@ -41,18 +40,9 @@ class Outcome(NamedTuple):
     means: Floats  # arms: μ
 
 
-def run_of(experiment: Experiment, run: int) -> Run:
-    """A run of an experiment, set up; with contexts or without."""
-    if experiment.parts.contexts is None:
-        return Run(experiment, run)
-    from byzmab.simulation.context_run import ContextRun  # compiled where it is imported: only for those who need it
-
-    return ContextRun(experiment, run)
-
-
 def play_run(experiment: Experiment, run: int, watch: Watch | None = None) -> Outcome:
     """Play one run, block by block; `watch` is told the run and how far it is, and may raise to end it."""
-    played = run_of(experiment, run)
+    played = Run(experiment, run)
     state = played.state
     rounds, done = 16, 0
     while done < experiment.horizon:
@@ -76,7 +66,7 @@ def play_runs(experiment: Experiment, first: int, end: int, watch: Watch | None 
 
 def prepare(experiment: Experiment) -> None:
     """Compile, or load, all that an experiment needs, by playing one round of it."""
-    run_of(experiment, 0).advance(1)
+    Run(experiment, 0).advance(1)
 
 
 def check_workers(workers: int | None) -> None:

@@ -6,21 +6,25 @@ import numpy as np
 
 from byzmab.core import draws
 from byzmab.core.compiler import is_ours
+from byzmab.core.contexts.believe import scratch_shapes
+from byzmab.core.contexts.statistics import empty_statistics, row_size
 from byzmab.core.differences import AUTO
 from byzmab.core.errors import BadInput
 from byzmab.core.liars import FROM_NEIGHBOURS
 from byzmab.core.report import Floats
 from byzmab.engine.deliver import EDGES, INBOXES, LIES
-from byzmab.engine.pull import first_pulls, kinds_of
-from byzmab.engine.state import FAULTS, State
+from byzmab.engine.pull import kinds_of
+from byzmab.engine.state import BAD_BELIEF, FAULTS, State
 from byzmab.engine.tell import NOT_KEPT, PER_EDGE, PER_SENDER
-from byzmab.rewards.base import Rewards
+from byzmab.simulation.context_settings import ContextParts, constant_of
+from byzmab.simulation.context_world import context_parts, draw_leans, draw_parameters, usual_means
 from byzmab.simulation.density import can_be_dense, expected_edges, is_dense, is_digested
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.listening import is_redrawn, listens
-from byzmab.simulation.loops import AlgorithmLoops, ContextLoops, Loops, loop_over_rounds, loops_of
+from byzmab.simulation.loops import rounds_of
 from byzmab.simulation.sizes import expected_lies, grid_of, is_always_same, rows_to_keep
 from byzmab.simulation.true_means import set_means
+from byzmab.worlds.rewards import Rewards
 
 LIARS_KAPPA = 1.5  # of Byzantine agents where normal ones have a list
 KEYS = {
@@ -58,17 +62,19 @@ class Run:
                 "dense does not go with this experiment; allowed: filters with believe_dense on fixed graphs"
             )
         baseline = experiment.parts.baseline
-        self.loops: Loops | AlgorithmLoops | ContextLoops = loops_of(experiment, dense)
-        self._compiled = loop_over_rounds(baseline is not None)
+        self._advance_until, first_pulls, self._draw, pull, self.loops = rounds_of(experiment, dense)
+        self._believes_by = "filter" if baseline is None else baseline.kind
         kind = State if baseline is None else baseline.state
         self.state = kind(**settings_of(experiment, dense))
         self._set_inputs(experiment, run)
         set_means(self.state, experiment, run)
+        if experiment.parts.contexts is not None:
+            set_contexts(self.state, experiment, run)
         if dense:
             self.state.by_pulls = np.tile(np.arange(self.state.byzantine, self.state.agents), (self.state.arms, 1))
-        first_pulls(self.state, self.loops.pull)
+        first_pulls(self.state, pull)
         self._check_fault()
-        if baseline is not None:
+        if baseline is not None and experiment.parts.contexts is None:
             self._draw_graph()
             baseline.begin(self.state)
 
@@ -86,11 +92,11 @@ class Run:
     def _check_fault(self) -> None:
         """BadInput where a plug-in did wrong."""
         if fault := self.state.fault:
-            raise BadInput(FAULTS[fault])
+            raise BadInput(FAULTS[fault].replace("filter", self._believes_by, fault == BAD_BELIEF))
 
     def _draw_graph(self) -> None:
         """Draw the graph of the first round, for a baseline that has to know it."""
-        while not self.loops.draw(self.state):
+        while not self._draw(self.state):
             self._grow_edges()
 
     def _grow_edges(self) -> None:
@@ -101,7 +107,7 @@ class Run:
 
     def _advance(self, until: int) -> int:
         try:
-            return int(self._compiled(self.state, until, *self.loops))
+            return int(self._advance_until(self.state, until, *self.loops))
         except Exception as error:  # nothing of ours raises there
             raise BadInput(f"a plug-in failed while it was played: {type(error).__name__}: {error}") from error
 
@@ -153,6 +159,7 @@ def settings_of(experiment: Experiment, dense: bool) -> dict[str, float]:
     history = (memory if kept == NOT_KEPT else 0) + experiment.delay + 1
     edges = expected_edges(experiment, dense) + parts.agents
     spread = parts.filter.spread_between_agents if baseline is None and not experiment.context else 0.0
+    at_contexts = {} if parts.contexts is None else settings_at(parts.contexts, parts.arms, parts.agents)
     return {
         "agents": parts.agents,
         "arms": parts.arms,
@@ -175,11 +182,11 @@ def settings_of(experiment: Experiment, dense: bool) -> dict[str, float]:
         "ignores_few": parts.f == FROM_NEIGHBOURS and parts.filter.trims and baseline is None,
         "expects": experiment.reliable_links and not redrawn and experiment.subset is None,
         "kept": kept,
-        "tells_tallies": baseline is None and history == 1,
+        "tells_tallies": (baseline is None or parts.contexts is not None) and history == 1,
         "digested": is_digested(experiment),
         "audits": parts.audits,
         "careful": parts.attack.careful,
-        "common_lies": kept == PER_SENDER and not parts.attack.equivocates,
+        "common_lies": kept == PER_SENDER and not parts.attack.equivocates and parts.contexts is None,
         "tell_rounds": parts.tell.rounds,
         "growth": parts.tell.growth,
         "agent_spread": spread,
@@ -192,4 +199,33 @@ def settings_of(experiment: Experiment, dense: bool) -> dict[str, float]:
         "inbox_capacity": edges,
         "lie_capacity": rows_to_keep(experiment) + expected_lies(experiment) + 1,
         "grid_size": grid_of(experiment.horizon, experiment.record).size,
+        **at_contexts,
     }
+
+
+def settings_at(contexts: ContextParts, arms: int, agents: int) -> dict[str, float]:
+    """The numbers of a state that contexts need."""
+    return {
+        "max_inbox": scratch_shapes(arms, contexts.d, agents)["work"][1],
+        "context": contexts.d,
+        "row_size": row_size(contexts.d),
+        "shares": contexts.shares,
+        "vetting": contexts.vetting,
+        "ridge": contexts.ridge,
+    }
+
+
+def set_contexts(state: State, experiment: Experiment, run: int) -> None:
+    """Set all arrays of a state that contexts need: what is true, where they lean, and statistics without a reward."""
+    parts, contexts = experiment.parts, context_parts(experiment)
+    state.context_key = draws.key_of(experiment.seed, run, draws.CONTEXTS)
+    state.true_means = usual_means(experiment, run)
+    state.parameters = draw_parameters(experiment, run)
+    state.leans = draw_leans(experiment, run)
+    state.constant = constant_of(contexts)
+    if contexts.data is not None:
+        state.pool_contexts, state.pool_means = contexts.data.contexts, contexts.data.means
+    state.statistics = np.tile(empty_statistics(parts.arms, contexts.d, contexts.ridge), (parts.agents, 1, 1))
+    state.attack_scratch = np.zeros(parts.attack.scratch_shape_at(parts.arms, contexts.d))
+    if parts.baseline is not None:
+        state.filter_params = np.array(parts.baseline.params)

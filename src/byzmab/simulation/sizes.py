@@ -1,9 +1,12 @@
 """How much a run of an experiment is, in rounds recorded, rows and bytes, told before anything is compiled."""
 
+import math
 from typing import Any
 
 import numpy as np
 
+from byzmab.core.contexts.believe import scratch_shapes
+from byzmab.core.contexts.statistics import row_size
 from byzmab.simulation.density import expected_edges, is_dense
 from byzmab.simulation.experiment import Experiment
 
@@ -48,3 +51,14 @@ def bytes_of(experiment: Experiment) -> int:
     tables = len(parts.given.rounds) * (parts.given.agents or 1) * arms + 2 * agents * parts.forgetting.window
     audited = agents * parts.byzantine * (2 * arms + 1) if parts.audits or parts.attack.careful else 0
     return 8 * int(2 * rows * arms + audited + lists + 14 * agents * arms + recorded + tables)
+
+
+def context_bytes(experiment: Experiment) -> int:
+    """About how much memory contexts take in one run, besides the rest; none where there are none."""
+    parts, contexts = experiment.parts, experiment.parts.contexts
+    if contexts is None:
+        return 0
+    agents, arms, d = parts.agents, parts.arms, contexts.d
+    rows = agents * (experiment.memory + experiment.delay + 1) + expected_lies(experiment) + rows_to_keep(experiment)
+    scratch = sum(map(math.prod, scratch_shapes(arms, d, agents).values()))
+    return 8 * (rows * arms * (row_size(d) + 1) + agents * scratch)

@@ -7,8 +7,8 @@ import numpy as np
 from byzmab.core import draws
 from byzmab.core.report import Floats
 from byzmab.engine.state import State
-from byzmab.rewards.base import prepared_for
 from byzmab.simulation.experiment import Experiment
+from byzmab.worlds.rewards import prepared_for
 
 
 class Schedule(NamedTuple):

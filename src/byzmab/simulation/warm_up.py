@@ -22,9 +22,9 @@ from byzmab.baselines.contexts import CONTEXT_BASELINES
 from byzmab.contexts.believe import MOST_KNOWN
 from byzmab.core.errors import BadInput
 from byzmab.core.recommended import CONTEXT_FILTER, CONTEXT_POLICY, FILTER, POLICY
-from byzmab.rewards import REWARDS, Rewards
 from byzmab.simulation.parts import PLUGINS
 from byzmab.simulation.progress import Show, wanted_bar
+from byzmab.worlds import REWARDS, Rewards
 
 Settings = Mapping[str, Any]
 Task = Callable[[], None]

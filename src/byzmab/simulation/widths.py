@@ -15,7 +15,7 @@ class WidthRun(Run):
     def __init__(self, experiment: Experiment, run: int, dense: bool | None = None) -> None:
         super().__init__(experiment, run, dense)
         self.widths = WidthRecord(experiment.parts.agents, self.state.true_means)
-        self._compiled = self._advance_recording
+        self._advance_until = self._advance_recording
 
     def _advance_recording(self, state: State, until: int, *loops: Any) -> int:
         widths = self.widths

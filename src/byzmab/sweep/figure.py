@@ -56,6 +56,9 @@ def _is_numeric(column: Any) -> bool:
 
 
 def _draw_panel(axes: "Axes", part: Any, across: str | None, curves: str | None, table: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
+    from pandas.api.types import is_integer_dtype
+
     numbers = across is not None and _is_numeric(table[across])
     ticks = [""] if across is None else list(dict.fromkeys(table[across]))
     for index, (label, curve) in enumerate(part.groupby(curves, sort=False) if curves else [("", part)]):
@@ -74,6 +77,8 @@ def _draw_panel(axes: "Axes", part: Any, across: str | None, curves: str | None,
             capsize=2,
             label=str(label),
         )
+    if numbers and is_integer_dtype(table[across]):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if not numbers:
         axes.set_xticks(range(len(ticks)), [str(tick) for tick in ticks], rotation=30, ha="right", fontsize=7)
     frame(axes)

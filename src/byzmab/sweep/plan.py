@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.run import run_of
+from byzmab.simulation.single_run import Run
 from byzmab.sweep.identity import address
 from byzmab.sweep.store import ResultStore
 
@@ -60,9 +60,9 @@ class Speed:
 
 def _seconds_per_work(experiment: Experiment) -> float:
     """Seconds per agent-round, setting up included."""
-    run_of(experiment, 0).advance(1)  # what is compiled or loaded at first is not counted
+    Run(experiment, 0).advance(1)  # what is compiled or loaded at first is not counted
     began = time.perf_counter()
-    run, rounds, elapsed = run_of(experiment, 0), 1, 0.0
+    run, rounds, elapsed = Run(experiment, 0), 1, 0.0
     setting = time.perf_counter() - began
     began = time.perf_counter()
     while elapsed < SAMPLE_SECONDS and rounds < experiment.horizon:

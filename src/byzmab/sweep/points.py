@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from byzmab.core.errors import BadInput, nearest
 from byzmab.core.html import table
 from byzmab.core.toml import TomlFile, read_toml
 from byzmab.simulation.absent import recall
-from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.experiment import Experiment, check_experiment
 from byzmab.simulation.files import RUN_KEYS, SWEEP_TABLES, check_run_options, settings_of
 from byzmab.simulation.settings import ABOUT
 
@@ -26,6 +26,15 @@ class Sweep:
     points: tuple[Experiment, ...]
     varied: tuple[str, ...]  # the settings by which they differ, as the file names them
     options: Mapping[str, Any]  # how the file wants to be run: workers, json, out
+
+    def __iter__(self) -> Iterator[Experiment]:
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getitem__(self, index: int) -> Experiment:
+        return self.points[index]
 
     def __repr__(self) -> str:
         return f"<Sweep of {len(self.points)} points over {', '.join(self.varied) or 'nothing'}>"
@@ -67,6 +76,25 @@ class Sweep:
         make = _maker(must_play, path)
         experiments = tuple(_experiment(make, {**base, **point, **changes}, point, file) for point in _unique(chosen))
         return cls(experiments, varied, options)
+
+
+def grid(base: Experiment, **lists: Iterable[Any]) -> Sweep:
+    check_experiment(base)
+    values: dict[str, list[Any]] = {}
+    for name, given in lists.items():
+        if name not in ABOUT:
+            raise TypeError(f"grid() has no parameter {name!r}; {nearest(name, ABOUT)}")
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise BadInput(f"{name} {given!r} is not allowed in a grid; allowed: a list of values, as [{given!r}]")
+        values[name] = list(given)
+        if not values[name]:
+            raise BadInput(f"{name} [] is not allowed in a grid; allowed: a list of at least one value")
+    count = math.prod(map(len, values.values()))
+    if count > MOST_POINTS:
+        raise BadInput(f"the grid has {count} points; allowed: at most {MOST_POINTS}")
+    combinations = itertools.product(*values.values())
+    points = tuple(base.but(**dict(zip(values, combination, strict=True))) for combination in combinations)
+    return Sweep(points, tuple(values), {})
 
 
 def _maker(must_play: bool, path: Path) -> Callable[[dict[str, Any]], Experiment]:

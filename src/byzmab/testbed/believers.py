@@ -12,7 +12,7 @@ from typing import Any
 
 from byzmab.core.agent import Agent
 from byzmab.core.errors import BadInput
-from byzmab.testbed.liar import view_of
+from byzmab.testbed.liar import AttackView
 from byzmab.testbed.plan import AttackPlan, attack_time
 from byzmab.testbed.rewards import stream_of
 
@@ -37,7 +37,7 @@ class Believers:
         """Be lied to by a plan from now on; it may name the agents in another order."""
         with self._lock:
             self._liars = {self._numbers[name] for name in plan.agents[: plan.byzantine]}
-            self._view = view_of(plan, plan.agents[0]) if self._liars else None
+            self._view = AttackView(plan, plan.agents[0]) if self._liars else None
 
     def decide(self, number: int) -> None:
         """One decision of an agent, numbered from 0; reports are told in between as often as the nodes tell theirs."""

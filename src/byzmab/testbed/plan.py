@@ -7,11 +7,10 @@ import msgspec
 import numpy as np
 
 from byzmab.attacks import ATTACKS, CONTEXT_ATTACKS, Attack
-from byzmab.core.contexts.reports import ContextReport
 from byzmab.core.errors import BadInput
 from byzmab.core.mistakes import check_functions
+from byzmab.core.model import AnyReport
 from byzmab.core.recommended import POLICY
-from byzmab.core.report import Report
 
 
 class ContextPlan(msgspec.Struct, frozen=True):
@@ -88,7 +87,7 @@ def attack_of(plan: AttackPlan) -> Attack:
     return attack
 
 
-def attack_time(own: Report | ContextReport, plan: AttackPlan) -> int:
+def attack_time(own: AnyReport, plan: AttackPlan) -> int:
     """The round in which liars are, by the pulls of the one who asks; time 0 is when every arm was pulled once.
 
     It may stand still from one report to the next.

@@ -172,7 +172,7 @@ class Traffic:
             return []
         try:
             with Client(member.url, timeout=TIMEOUT, retries=1) as client:
-                return client.peers()
+                return client.neighbours()
         except NodeError:
             return []
 

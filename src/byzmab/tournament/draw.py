@@ -1,4 +1,4 @@
-"""Heat maps of a tournament: blue where cooperation helps, red where agents did worse than alone."""
+"""Heat maps of a tournament: blue where cooperation helps, red where agents surely did worse than alone."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,11 +36,11 @@ def cell_at(row: tuple[str, str], column: tuple[str, str], agents: int) -> Cell:
     return Cell(row[0], row[1], column[1], column[0], agents)
 
 
-def ratios(standings: Standings, agents: int) -> Floats:
-    """The map's numbers."""
+def colours(standings: Standings, agents: int) -> Floats:
+    """Return what the map is coloured by."""
     return np.array(
         [
-            [standings.scores[cell_at(row, column, agents)].ratio for column in columns_of(standings)]
+            [standings.scores[cell_at(row, column, agents)].shade for column in columns_of(standings)]
             for row in rows_of(standings)
         ]
     )
@@ -65,7 +65,7 @@ def draw_map(standings: Standings, agents: int) -> "Figure":
     rows, columns = rows_of(standings), columns_of(standings)
     figure = new_figure(max(7.0, 2.6 + 0.5 * len(columns)), 2.2 + 0.36 * len(rows))
     axes = figure.subplots()
-    values = ratios(standings, agents)
+    values = colours(standings, agents)
     image = axes.imshow(values, cmap=shades(), vmin=0.0, vmax=MOST, aspect="auto")
     worst = set(standings.worst(agents=agents).values())
     for y, row in enumerate(rows):
@@ -90,7 +90,7 @@ def _title(standings: Standings, agents: int) -> str:
     base = standings.field.base
     return (
         f"{agents} agents, {base.parts.byzantine} of them lie, horizon {base.horizon}, {base.runs} runs\n"
-        "regret over that of solo, ± standard error; red: worse than alone; framed: the filter's worst case"
+        "regret over that of solo, ± standard error; red: above 1 by more than two; framed: the filter's worst case"
     )
 
 

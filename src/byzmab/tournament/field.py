@@ -11,10 +11,18 @@ from byzmab.core.errors import BadInput
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.files import open_experiment
 
+# found against guarded with moss over 10 000 rounds (docs/concepts/attack-search.md); its switch is at the same share
+SEARCHED = (
+    "crafted:careful=1,best=1.233,second=-0.511,others=0.021,best_count=4.878,second_count=0.035,other_counts=0,"
+    "share=0.399,spared=0.459,spared_count=1.519,switch=1700,best_share=0.663"
+)
 # a chosen few, for which docs/tournament.md has figures: a new plug-in need not be among them
 FILTERS = ("trimmed", "mean", "median", "pooled", "screened", recommended.FILTER)
 POLICIES = ("ucb", "tuned", "kl-ucb", "thompson", recommended.POLICY)
-ATTACKS = ("constant", "gaussian", "adaptive", "extreme", "starve", "mimic", "alie")
+ATTACKS = (
+    *("constant", "gaussian", "adaptive", "extreme", "starve", "mimic", "alie"),
+    *("alie:careful=1", "starve:careful=1", "victim", "phased:250", SEARCHED),
+)
 CONTEXT_ATTACKS = ("constant", "flip", "large", "swap", "blind-alie", "stealth", "inflate", "extreme-at", "alie-at")
 GRAPHS = ("complete", "erdos-renyi:0.8", "ring:8", "time-varying erdos-renyi:0.6")
 AGENTS = (10, 20)

@@ -16,6 +16,7 @@ from byzmab.sweep.run import Announce, Progress, run_sweep
 from byzmab.sweep.store import ResultStore
 from byzmab.tournament.field import Cell, Field
 
+REDDEST_WHITE = 1.01  # a ratio that is surely above 1 is drawn at least as this one
 ERRORS = 2.0  # standard errors above 1 from which on agents did surely worse than alone
 
 
@@ -32,9 +33,9 @@ class Score(NamedTuple):
         return self.stderr is not None and self.ratio - ERRORS * self.stderr > 1.0
 
     @property
-    def hurts(self) -> bool:
-        """Whether agents did worse than alone."""
-        return self.ratio > 1.0
+    def shade(self) -> float:
+        """The ratio as maps colour it: above 1, which is red, only where agents surely did worse than alone."""
+        return max(self.ratio, REDDEST_WHITE) if self.surely_hurts else min(self.ratio, 1.0)
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from byzmab.core.liars import f_as_given
+from byzmab.simulation.assumptions import EXPULSION
 from byzmab.simulation.outputs import Work
 from byzmab.simulation.page import LAYOUT, made, plot, rows, write_page
+from byzmab.simulation.parts import audits_with
 from byzmab.sweep.identity import what_determines
-from byzmab.tournament.draw import COLORS, MOST, cell_at, columns_of, ratios, rows_of
+from byzmab.tournament.draw import COLORS, MOST, cell_at, colours, columns_of, rows_of
 from byzmab.tournament.field import Cell, Field
 from byzmab.tournament.standings import Standings
 
@@ -35,10 +37,17 @@ def write_report(standings: Standings, path: Path) -> Path:
     body = f"""<p>{html.escape(settings + made(standings.seconds))}</p>
 <h2 id="worst">Which filter, against the worst that can happen?</h2>
 <p>Every filter's worst case in this tournament: its largest regret relative to that of the same agents alone;
-and the number of cells in which it is above 1 by more than two standard errors.</p>
-{rows(COLUMNS, _worst(standings))}
+and the number of cells in which it is above 1 by more than two standard errors. Only these are red.</p>
+{_expulsion(standings)}{rows(COLUMNS, _worst(standings))}
 {maps}"""
     return write_page(path, TITLE, TITLE, body)
+
+
+def _expulsion(standings: Standings) -> str:
+    """Return why regret can fall as the number of Byzantine agents rises, where agents audit."""
+    field = standings.field
+    audits = any(audits_with(filter, field.base.audit) for filter in field.filters)
+    return f"<p>{EXPULSION}</p>" if audits else ""
 
 
 def _worst(standings: Standings) -> str:
@@ -46,7 +55,7 @@ def _worst(standings: Standings) -> str:
     for name, cell in sorted(standings.worst().items(), key=lambda item: standings.scores[item[1]].ratio):
         score = standings.scores[cell]
         error = "" if score.stderr is None else f" ± {score.stderr:.2f}"
-        colour = "fails" if score.hurts else "holds"
+        colour = "fails" if score.surely_hurts else "holds"
         verdict = f"{len(above[name])} of {standings.cells_of(name)}"
         parts = (name, f"{score.ratio:.2f}{error}", cell.policy, cell.attack, cell.graph, str(cell.agents), verdict)
         cells = "".join(f"<td>{html.escape(part)}</td>" for part in parts)
@@ -58,8 +67,8 @@ def _section(standings: Standings, agents: int) -> str:
     label = f"Regret relative to solo of {agents} agents, by filter and policy, attack and graph"
     return f"""<h2 id="agents-{agents}">{agents} agents</h2>
 {plot(f"agents-{agents}", label, _map(standings, agents), tall=True)}
-<p class="caption">Regret at the horizon over that of the same agents alone. Red: worse than alone. Framed: the
-filter's worst case on this map. Hover over a cell for its standard error.</p>"""
+<p class="caption">Regret at the horizon over that of the same agents alone. Red: above 1 by more than two
+standard errors. Framed: the filter's worst case on this map. Hover over a cell for its standard error.</p>"""
 
 
 def _map(standings: Standings, agents: int) -> dict[str, Any]:
@@ -78,7 +87,7 @@ def _map(standings: Standings, agents: int) -> dict[str, Any]:
         texts.append(line)
     heat = {
         "type": "heatmap",
-        "z": ratios(standings, agents).round(4).tolist(),
+        "z": colours(standings, agents).round(4).tolist(),
         "text": texts,
         "hoverinfo": "text",
         "colorscale": [list(color) for color in COLORS],

@@ -14,8 +14,8 @@ statistics of a ridge regression, and at x every report becomes a pair (pulls, m
 6. `trial.py`       whether what is heard foretells one's own rewards better than oneself
 7. `believe.py`     `believe_at`: pairs → filter → belief, for all arms of one agent
 8. `decide.py`      `context_decision(filter, policy)` is the one compiled call of a live agent
-9. `decider.py`     keeps the arrays of that call; `agent.py` is what `byzmab.Agent(…, context=d)` gives; `pairs.py`
-                    tells people which pairs the reports became
+9. `model.py`       what a report is here, as `core/model.py` asks for it; `workspace.py` keeps the arrays of that call
+                    for a live agent; `pairs.py` tells people which pairs the reports became
 
 A live agent keeps `own` and, for reports heard, `told` (rows × arms × numbers) with a version number for every arm of
 both, which it changes with what stands there; the arrays of `scratch_shapes(arms, d, reports)`, zeros at first; and

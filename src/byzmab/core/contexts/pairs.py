@@ -4,23 +4,14 @@
 """
 
 from contextlib import suppress
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from byzmab.core.contexts.shares import EQUAL, NOTHING, PROJECTION, joint_spread, project
 from byzmab.core.contexts.statistics import LARGEST, NEUTRAL
+from byzmab.core.model import Pairs
 from byzmab.core.report import Floats
-
-
-class Pairs(NamedTuple):
-    """One's own pair on an arm, and those of the reports heard; no pulls where a report is nothing at x."""
-
-    own_pulls: float
-    own_mean: float
-    pulls: Floats  # n_j
-    means: Floats  # y_j
 
 
 def pairs_of(

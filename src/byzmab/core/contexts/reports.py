@@ -80,7 +80,7 @@ def checked_context(x: Any, d: int) -> Floats:
 
     What rounding has made longer is made 1 long: in sums over many pulls it would be too much.
     """
-    allowed = f"{d} finite number{'s' * (d > 1)} in a list, whose squares add up to at most 1, and not to 0"
+    allowed = f"{d} finite number{'s' * (d > 1)} in a list, of norm above 0 and at most 1"
     try:
         given = np.asarray(x)
         context = np.array(given, np.float64) if given.dtype.kind in NUMBERS and given.ndim else None
@@ -93,8 +93,51 @@ def checked_context(x: Any, d: int) -> Floats:
         raise BadInput(f"context of {shape} numbers is not allowed; allowed: {allowed}")
     length = math.hypot(*context.tolist())
     if not LEAST_LENGTH <= length <= MOST_LENGTH:  # NaN compares false
-        raise BadInput(f"context of length {length:.8g} is not allowed; allowed: {allowed}")
+        fix = "a norm above 0 and at most 1, as byzmab.scale_contexts(contexts) returns"
+        raise BadInput(f"context has norm {length:.8g}; allowed: {fix}")
     return context / length if length > EXACT else context
+
+
+def scale_contexts(contexts: Any, largest: float | None = None) -> Floats:
+    """Divide contexts by one number, so that none has a norm above 1.
+
+    Contexts of a live agent are unbounded in general, but the guarantees need a norm of at most 1. Every context of
+    an agent, and of its neighbours, must be divided by the same number.
+
+    Parameters
+    ----------
+    contexts
+        One context, or a list of them: an array with d numbers in its last dimension.
+    largest
+        The number to divide by: the largest norm that any context can have. If not given, the largest norm of these.
+
+    Returns
+    -------
+    numpy.ndarray
+        The contexts, divided by `largest`.
+
+    Raises
+    ------
+    BadInput
+        If a context is not made of finite numbers, or its norm is 0 or above `largest`.
+
+    Examples
+    --------
+    >>> import byzmab
+    >>> byzmab.scale_contexts([[3.0, 4.0], [0.0, 2.5]]).tolist()
+    [[0.6, 0.8], [0.0, 0.5]]
+    """
+    try:
+        given = np.atleast_1d(np.asarray(contexts, np.float64))
+    except (TypeError, ValueError):
+        raise BadInput(f"contexts {str(contexts)[:80]!r} are not allowed; allowed: lists of numbers") from None
+    norms = np.linalg.norm(given, axis=-1)
+    bound = float(norms.max()) if largest is None and norms.size else largest
+    if not norms.size or bound is None or not np.isfinite(bound) or not (norms > 0.0).all() or norms.max() > bound:
+        worst = float(norms.min()) if norms.size and not norms.min() > 0.0 else float(norms.max(initial=0.0))
+        most = "" if largest is None else f" and at most {largest:g}"
+        raise BadInput(f"context has norm {worst:g}; allowed: a finite norm above 0{most}")
+    return np.asarray(given / bound)
 
 
 def check_statistics(pulls: float, gram: Floats, moment: Floats, slack: float | None = None) -> None:

@@ -5,17 +5,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from byzmab.core.contexts.comparing import CAPS, WEIGHTS, vet
-from byzmab.core.contexts.fates import fates_at
-from byzmab.core.contexts.pairs import Pairs, pairs_of
+from byzmab.core.contexts.pairs import pairs_of
 from byzmab.core.contexts.statistics import theta_of
 from byzmab.core.contexts.trial import LEAD, LEAST_LEAD
 from byzmab.core.draws import fold
 from byzmab.core.filters.fates import Fate
+from byzmab.core.model import Pairs, PairsHeard, fates_of
 from byzmab.core.report import Belief, Floats, Integers, Words
 from byzmab.dashboard.lab.round_view import NOBODY, fault_budgets
-from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.context_world import context_parts
 from byzmab.simulation.experiment import Experiment
+from byzmab.simulation.single_run import Run
 
 PULLS, MEANS = 1, 6  # decimals of what is shown of a pair
 
@@ -51,7 +51,7 @@ class HeardAt(NamedTuple):
     everyone: list[Pairs]  # arms: those of all reports, whoever contradicts one's own data
 
 
-def play_round_at(stage: ContextRun) -> ContextRoundView:
+def play_round_at(stage: Run) -> ContextRoundView:
     """Play one round; return what it was decided on. A round ends with pulls, so statistics are taken before it."""
     state = stage.state
     time, agents = int(state.time), int(state.agents)
@@ -103,10 +103,10 @@ def heard_by(experiment: Experiment, view: ContextRoundView, agent: int) -> Hear
         pairs = pairs_of(own, on_arm, x, contexts.ridge, contexts.shares, heard, weights, centre)
         caps = np.where(speaks, terms[arm, CAPS, :count], 0.0)
         everyone = pairs_of(own, on_arm, x, contexts.ridge, contexts.shares, speaks, caps, theta_of(own, d))
-        reading = trusts, f, float(view.kappas[agent]), view.time, int(view.expected[agent])
+        reading = f, float(view.kappas[agent]), view.time, int(view.expected[agent])
         found.pairs.append(pairs)
         found.everyone.append(everyone)
-        found.fates.append(fates_at(parts.filter, pairs, speaks, goes, *reading))
+        found.fates.append(fates_of(parts.filter, PairsHeard(pairs, speaks, goes, trusts), *reading))
     return found
 
 
@@ -133,7 +133,7 @@ def believing_everyone_at(
 
 def step_at(experiment: Experiment, run: int, round: int, agent: int) -> dict[str, Any]:
     """One round of one agent as plain data, in the words of `round_view.step`: pulls and means are those of pairs."""
-    stage, me, parts = ContextRun(experiment, run - 1), agent - 1, experiment.parts
+    stage, me, parts = Run(experiment, run - 1), agent - 1, experiment.parts
     stage.advance(round - 1)
     view = play_round_at(stage)
     heard, first = heard_by(experiment, view, me), int(view.starts[me])

@@ -46,10 +46,10 @@ class Playing:
     def prepare(self) -> None:
         """Set up all runs; what was never played on this machine is compiled here, with what is imported here."""
         from byzmab.dashboard.lab.sampled_run import SampledRun
-        from byzmab.simulation.run import run_of
+        from byzmab.simulation.single_run import Run
 
         both, numbers = (self.experiment, alone(self.experiment)), range(self.experiment.runs)
-        self._runs = [[run_of(each, number) for number in numbers] for each in both]
+        self._runs = [[Run(each, number) for number in numbers] for each in both]
         self._sampled = None if self._quick else SampledRun(self.experiment)
 
     def stop(self) -> None:

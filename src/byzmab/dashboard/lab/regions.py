@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from byzmab.core.contexts.agent import ContextAgent
+from byzmab.core.agent import Agent
 from byzmab.core.contexts.reports import ContextReport
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats
@@ -83,8 +83,8 @@ class Group:
 
     def __init__(self, way: str, liars: int, attack: str) -> None:
         hears, f = way != "alone", liars if way == "filtering" else 0
-        settings = {"filter": FILTER, "policy": POLICY, "context": 3, "vetting": way == "filtering"}
-        self.agents = [ContextAgent(ARMS, f, seed=number, **settings) for number in range(AGENTS)]
+        settings: dict[str, Any] = {"filter": FILTER, "policy": POLICY, "context": 3, "vetting": way == "filtering"}
+        self.agents = [Agent(ARMS, f, seed=number, **settings) for number in range(AGENTS)]
         self.regret = 0.0  # per honest agent
         self._hears, self._liars, self._lie = hears, liars, ATTACKS[attack]
 

@@ -92,12 +92,12 @@ def fault_budgets(state: State) -> Integers:
 
 def _expelled(state: State, starts: Integers, senders: Integers) -> Any:
     """Which reports are from somebody whom their receiver has expelled."""
-    agents, liars = (state.agents, state.byzantine)
-    receivers = np.repeat(np.arange(agents), np.diff(starts)) * (1 - int(state.common_lies))
+    liars = state.byzantine
+    receivers = np.repeat(np.arange(state.agents), np.diff(starts)) * (1 - int(state.common_lies))
     expelled = np.zeros(senders.size, bool)
     if state.audits:
         lies = senders < liars
-        expelled[lies] = state.expelled[senders[lies] * agents + receivers[lies]] == 1
+        expelled[lies] = state.expelled[receivers[lies] * liars + senders[lies]] == 1
     return expelled
 
 

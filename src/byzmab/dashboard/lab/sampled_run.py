@@ -10,7 +10,6 @@ from byzmab.core.filters.fates import Fate
 from byzmab.dashboard.lab.context_round_view import ContextRoundView, heard_by, play_round_at
 from byzmab.dashboard.lab.round_view import RoundView, fates_of, play_round
 from byzmab.simulation.assumptions import why_no_bound
-from byzmab.simulation.context_run import ContextRun
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
 from byzmab.simulation.sizes import grid_of
@@ -63,8 +62,6 @@ class SampledRun:
 
 
 def _first_run(experiment: Experiment) -> Run:
-    if experiment.parts.contexts is not None:
-        return ContextRun(experiment, 0)
     kind = Run if why_no_bound(experiment) else WidthRun
     return kind(experiment, 0, dense=False)  # the dense path lists no honest reports
 
@@ -73,7 +70,7 @@ def _looked_into(
     experiment: Experiment, run: Run
 ) -> tuple[RoundView | ContextRoundView, Callable[[int], list[list[Fate]]]]:
     """Play a round; its view, and what became of the reports that an agent heard."""
-    if isinstance(run, ContextRun):
+    if experiment.parts.contexts is not None:
         at_contexts = play_round_at(run)
         return at_contexts, lambda agent: heard_by(experiment, at_contexts, agent).fates
     view = play_round(run)

@@ -11,12 +11,11 @@ from byzmab.core.liars import f_as_given
 from byzmab.dashboard.lab.work import check_work, seconds_of
 from byzmab.simulation.assumptions import too_few_neighbours, too_many_liars
 from byzmab.simulation.context_settings import USUAL, WITHOUT
-from byzmab.simulation.context_sizes import context_bytes
 from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.files import to_toml
 from byzmab.simulation.parts import ALGORITHMS, PLUGINS, RESILIENT
 from byzmab.simulation.settings import ABOUT, SWITCHES, from_text, to_text
-from byzmab.simulation.sizes import COMFORTABLE_BYTES, bytes_of
+from byzmab.simulation.sizes import COMFORTABLE_BYTES, bytes_of, context_bytes
 from byzmab.testbed.provision import draw_graph
 
 MOST = {"agents": 60, "arms": 50, "runs": 500, "record": 1000, "context": 20}  # that a page can show

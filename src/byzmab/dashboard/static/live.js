@@ -66,6 +66,12 @@ export class Timeline {
   #every = 1;
   #seen = 0;
 
+  // Begin again with these points.
+  reset(points) {
+    [this.points, this.#every, this.#seen] = [[], 1, 0];
+    for (const point of points) this.add(point);
+  }
+
   add(point) {
     if (this.#seen++ % this.#every) this.points.pop(); // the newest is always there, kept or not
     this.points.push(point);

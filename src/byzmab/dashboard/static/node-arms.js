@@ -51,5 +51,5 @@ export async function drawArms(points, view) {
     traces.push({ x, y, name, mode: x.length > 1 ? "lines" : "markers", line: { color: ink, width: 2.2 }, marker: { color: ink }, hovertemplate: `${name}: %{y:.4~g}<extra></extra>` });
   });
   const range = view === "estimate" || view === "share" ? { range: [0, 1] } : { rangemode: "tozero" };
-  await draw(by("plot-arms"), traces, { yaxis: { title: { text: TITLES[view] }, ...range, tickformat: view === "share" ? ".0%" : "" }, xaxis: { type: "date", tickformat: "%H:%M:%S", nticks: 6 } });
+  await draw(by("plot-arms"), traces, { yaxis: { title: { text: TITLES[view] }, ...range, tickformat: view === "share" ? ".0%" : "" }, xaxis: { title: { text: "time" }, type: "date", tickformat: "%H:%M:%S", nticks: 6 } });
 }

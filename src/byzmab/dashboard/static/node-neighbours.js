@@ -102,10 +102,10 @@ export async function drawTrust(points) {
   const z = names.map((name) => points.slice(1).map((point, index) => trust(at(points[index], name), at(point, name))));
   const told = (value) => (value === null ? "nothing" : value === EXPELLED ? "expelled" : value === SILENT ? "silent" : `${Math.round(100 * value)} % kept`);
   const scale = [[0, colour("fate-expelled")], [0.2, colour("fate-expelled")], [0.2, colour("fate-silent")], [0.45, colour("fate-silent")], [0.45, colour("fate-trimmed")], [0.5, colour("fate-trimmed")], [0.7, colour("faint")], [0.72, colour("faint")], [1, colour("fate-kept")]];
-  const height = 60 + 26 * names.length;
+  const height = 78 + 26 * names.length;
   box.style.height = `${height}px`;
   await draw(box, [{
     type: "heatmap", x: points.slice(1).map((point) => new Date(point.time)), y: names, z, text: z.map((row) => row.map(told)),
     zmin: EXPELLED, zmax: 1, colorscale: scale, showscale: false, ygap: 3, hoverongaps: false, hovertemplate: "%{y}: %{text}<extra></extra>",
-  }], { height, yaxis: { autorange: "reversed", type: "category" }, xaxis: { type: "date", tickformat: "%H:%M:%S", nticks: 6 }, margin: { l: 60, r: 12, t: 4, b: 34 } });
+  }], { height, yaxis: { autorange: "reversed", type: "category" }, xaxis: { title: { text: "time" }, type: "date", tickformat: "%H:%M:%S", nticks: 6 }, margin: { l: 60, r: 12, t: 4, b: 48 } });
 }

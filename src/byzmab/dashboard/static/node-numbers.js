@@ -29,7 +29,7 @@ export function showNumbers({ state, peers }, points) {
   showNumber("n-rewards", state.rewards.toLocaleString("en"), now.rewards);
   showNumber("n-reports", heard(peers).toLocaleString("en"), now.reports);
   showNumber("n-heard", `${fresh} of ${peers.filter((peer) => peer.hears).length}`, state.f ? `${3 * state.f + 1} wanted for f = ${state.f}` : "f = 0");
-  showNumber("n-caught", String(peers.filter((peer) => peer.findings.some((piece) => piece.kind !== "impossible")).length), `${expelled} expelled`);
+  showNumber("n-caught", String(peers.filter((peer) => peer.findings.some((piece) => piece.kind !== "impossible")).length), expelled ? `${expelled} expelled: f is ${expelled} less` : "none expelled");
   showNumber("n-uptime", span(state.uptime), `epoch ${state.epoch}`);
 }
 
@@ -40,7 +40,7 @@ export async function drawRates(points) {
     x, y: later.map((point, before) => rate(points[before], point, count)), name, mode: "lines",
     line: { color: colour(`curve-${index}`), width: 2, dash: index === 1 ? "dot" : "solid" }, hovertemplate: `${name}: %{y:.1f} per second<extra></extra>`,
   }));
-  await draw(by("plot-rates"), traces, { yaxis: { rangemode: "tozero" }, xaxis: { type: "date", tickformat: "%H:%M:%S", nticks: 5 } });
+  await draw(by("plot-rates"), traces, { yaxis: { title: { text: "per second" }, rangemode: "tozero" }, xaxis: { title: { text: "time" }, type: "date", tickformat: "%H:%M:%S", nticks: 5 } });
 }
 
 const KINDS = { equivocation: "equivocation", sequence: "impossible sequence", numbers: "impossible numbers", impossible: "impossible history" };
@@ -48,7 +48,7 @@ const shown = new Map(); // the rows by file name, made once, so that a button k
 
 // The stream tells of evidence without its frames: they are asked for when wanted.
 async function saveEvidence(name, choose) {
-  const { peers } = await ask("/v1/peers");
+  const { neighbours: peers } = await ask("/v1/neighbours");
   save(JSON.stringify(choose(peers), null, 2), "application/json", name);
 }
 

@@ -1,4 +1,4 @@
-// The page of a node: follow its stream, keep a history, show both.
+// The page of a node: follow its stream, add to the history it begins with, show both.
 
 import { onTheme } from "./charts.js";
 import { drawArms, fillArms } from "./node-arms.js";
@@ -17,7 +17,7 @@ const showTables = throttle(() => {
   const { state, peers } = latest;
   document.title = `${state.name} · byzmab node`;
   by("name").textContent = state.name;
-  by("facts").textContent = `of ${state.network} · f = ${state.f}, κ = ${state.kappa}, filter ${state.filter}, policy ${state.policy}${state.context ? `, contexts of ${state.context} dimensions` : ""} · epoch ${state.epoch}, round ${state.round}, ${state.pending} rewards awaited`;
+  by("facts").textContent = `of ${state.network} · f = ${state.f}${peers.some((peer) => peer.expelled) ? " (each expelled neighbour lowers it by one)" : ""}, κ = ${state.kappa}, filter ${state.filter}, policy ${state.policy}${state.context ? `, contexts of ${state.context} dimensions` : ""} · epoch ${state.epoch}, round ${state.round}, ${state.pending} rewards awaited`;
   by("trouble").hidden = !state.trouble;
   by("trouble").textContent = state.trouble ? `State cannot be written, so nothing is accepted: ${state.trouble}` : "";
   by("alarm").hidden = !state.warnings.length;
@@ -39,6 +39,11 @@ const showCharts = throttle(async () => {
 }, PAUSE);
 
 function onEvent(event, data) {
+  if (event === "history") { // what the node kept, also after a lost stream; later points than its last are ours
+    const last = data.at(-1)?.time ?? 0, later = history.points.filter((point) => point.time > last);
+    history.reset([...data, ...later]);
+    return;
+  }
   if (event !== "state") return; // evidence comes with the next state, too
   latest = data;
   const now = Date.now();

@@ -45,7 +45,7 @@ class Transport(Protocol):
         """
 
     def link(self, link: Link) -> None:
-        """Add a neighbour, or change it; at any time."""
+        """Add a neighbour, or change it; at any time. BadInput, and nothing changed, where that cannot be."""
 
     def unlink(self, name: str) -> None:
         """Remove a neighbour; nothing if there is none of that name."""

@@ -7,7 +7,6 @@ disturbing another. Peers do not forward, so a frame travels along its own link 
 
 import json
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ import zenoh
 
 from byzmab.core.errors import BadInput
 from byzmab.node.faults import refusal
+from byzmab.node.tls import watch_certificates
 from byzmab.node.transport.access import DECLARED, IN, OUT, PUT, Passage, access_control, tls_settings
 from byzmab.node.transport.base import MOST_BYTES, WAITING, Certificates, Deliver, Link
 from byzmab.node.transport.session import LinkStates, Session, Subscription, attempt
@@ -61,9 +61,8 @@ class ZenohTransport:
         self._network, self._key, self._listen, self._certificates = network, key, listen, certificates
         for endpoint in listen:
             self._check(endpoint)
-        for file in certificates or ():
-            if not os.access(file, os.R_OK):
-                raise BadInput(f"certificate file {str(file)!r} cannot be read")
+        self._renewed = None if certificates is None else watch_certificates(certificates)
+        self._used = None if self._renewed is None else self._renewed.value  # by the sessions that are open
         self._links: dict[str, Link] = {}
         self._inbound: Session | None = None  # for neighbours who connect to us; None where we do not listen
         self._outbound: dict[str, Session] = {}  # for those to whom we connect, by neighbour
@@ -89,12 +88,13 @@ class ZenohTransport:
         with self._lock:
             if self._links.get(link.name) == link:
                 return
+            session = self._new_session(link) if self._deliver is not None else None
             self._remove(link.name)
             self._links[link.name] = link
-            if self._deliver is not None:
-                self._connect(link)
-                if self._inbound is not None and self._is_admitted(link, self._inbound):
-                    self._declare(self._inbound, link)
+            if session is not None:
+                self._outbound[link.name] = session
+            if self._deliver is not None and self._inbound is not None and self._is_admitted(link, self._inbound):
+                self._declare(self._inbound, link)
 
     def unlink(self, name: str) -> None:
         """Remove a neighbour."""
@@ -129,8 +129,8 @@ class ZenohTransport:
 
     def _check(self, endpoint: str) -> None:
         allowed, when = ("tcp/", "without") if self._certificates is None else ("tls/", "with")
-        _, colon, port = endpoint.removeprefix(allowed).rpartition(":")
-        usable = colon and port.isascii() and port.isdecimal() and int(port) <= LAST_PORT
+        host, _, port = endpoint.removeprefix(allowed).rpartition(":")
+        usable = host and " " not in host and port.isascii() and port.isdecimal() and int(port) <= LAST_PORT
         if not endpoint.startswith(allowed) or not usable:
             raise BadInput(f"endpoint {endpoint!r} is not allowed {when} certificates; allowed: {allowed}host:port")
 
@@ -158,14 +158,20 @@ class ZenohTransport:
 
     def _connect(self, link: Link) -> None:
         """Connect to a neighbour, if we are the side that connects."""
+        session = self._new_session(link)
+        if session is not None:
+            self._outbound[link.name] = session
+
+    def _new_session(self, link: Link) -> Session | None:
+        """A session that connects to a neighbour, or BadInput; None if it connects to us."""
         if link.endpoint is None:
-            return
+            return None
         try:
             session = self._open({"connect/endpoints": [link.endpoint], "listen/endpoints": []}, (link,))
         except zenoh.ZError as error:
             raise refusal(f"endpoint {link.endpoint!r} cannot be used: {_reason(error)}", error) from None
         session.presence = session.zenoh.declare_publisher(self._presence_path(link.key))
-        self._outbound[link.name] = session
+        return session
 
     def _open(self, endpoints: dict[str, Any], links: tuple[Link, ...]) -> Session:
         """A new session that lets through exactly what these links carry."""
@@ -234,6 +240,9 @@ class ZenohTransport:
         0.2 s. And it connects again by itself, but not where a session was closed in the very moment of connecting.
         """
         with self._lock:
+            if self._renewed is not None and self._used is not self._renewed.value:
+                self._used = self._renewed.value
+                self._open_anew()
             inbound = self._inbound
             if inbound is not None and not all(self._is_admitted(link, inbound) for link in self._links.values()):
                 self._open_inbound(retry=True)
@@ -249,6 +258,13 @@ class ZenohTransport:
                     self._states.note(name, outbound.sees_neighbour)
                 elif self._inbound is not None:
                     self._states.note(name, self._inbound.is_heard_by(name))
+
+    def _open_anew(self) -> None:
+        """Open all sessions again, which read the certificates; neighbours are connected again within a second."""
+        for name in tuple(self._outbound):
+            self._outbound.pop(name).close()
+            self._connect(self._links[name])
+        self._open_inbound(retry=True)
 
     def _receive_from(self, name: str, subscription: Subscription) -> None:
         for _ in range(TURNS):

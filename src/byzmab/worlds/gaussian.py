@@ -12,7 +12,7 @@ import numpy as np
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import normal, uniform
 from byzmab.core.report import Floats, Words
-from byzmab.rewards.base import Pull, Rewards, where_rising
+from byzmab.worlds.rewards import Pull, Rewards, where_rising
 
 LEAST, MOST = 0.001, 10.0  # σ
 FARTHEST = math.asinh(1e12)  # of m, either way

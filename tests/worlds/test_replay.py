@@ -6,11 +6,11 @@ import pytest
 
 from byzmab import BadInput, Experiment, Result, inverse_propensity, replay_policy, simulate
 from byzmab.core.draws import fold
-from byzmab.rewards import Pull
-from byzmab.rewards.event_log import Event, read_events
-from byzmab.rewards.replay import Replay
 from byzmab.simulation.files import read_experiment, write_result
 from byzmab.sweep.identity import address
+from byzmab.worlds import Pull
+from byzmab.worlds.event_log import Event, read_events
+from byzmab.worlds.replay import Replay
 
 pytestmark = pytest.mark.filterwarnings("ignore:f = ")
 LOG = "arm,reward,page\nred,1,a\ngreen,0,b\nred,0.5,a\ngreen,0.2,a\ngreen,0.4,c\n"

@@ -6,11 +6,11 @@ from scipy import stats
 
 from byzmab import BadInput, Experiment, ResultStore, run_sweep, simulate
 from byzmab.core.draws import fold
-from byzmab.rewards import REWARDS, Pull
-from byzmab.rewards.base import prepared_for
 from byzmab.simulation.files import read_experiment, write_result
 from byzmab.simulation.settings import from_text, to_text
 from byzmab.sweep.identity import address
+from byzmab.worlds import REWARDS, Pull
+from byzmab.worlds.rewards import prepared_for
 
 MEANS = np.array([1e-6, 0.01, 0.2, 0.5, 0.62, 0.97, 1 - 1e-6])
 SMALL = Experiment(agents=5, byzantine=1, horizon=60, runs=2, record=5)

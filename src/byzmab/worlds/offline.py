@@ -13,7 +13,7 @@ import numpy as np
 
 from byzmab.core.agent import Agent
 from byzmab.core.errors import BadInput
-from byzmab.rewards.event_log import Event, arms_of, read_events
+from byzmab.worlds.event_log import Event, arms_of, read_events
 
 
 class Evaluation(NamedTuple):

@@ -10,8 +10,8 @@ from byzmab.core.compiler import compiled
 from byzmab.core.draws import below
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Words
-from byzmab.rewards.base import Pull, Rewards
-from byzmab.rewards.event_log import Event, arms_of, read_events
+from byzmab.worlds.event_log import Event, arms_of, read_events
+from byzmab.worlds.rewards import Pull, Rewards
 
 NAME, IN_ORDER = "replay", ":in-order"
 GOLDEN_SHARE = 0.6180339887498949  # multiples of it, modulo 1, are spread evenly

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import unit
 from byzmab.core.report import Floats, Words
-from byzmab.rewards.base import Pull, Rewards
+from byzmab.worlds.rewards import Pull, Rewards
 
 
 @compiled

@@ -16,7 +16,7 @@ import numpy as np
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import unit
 from byzmab.core.report import Floats, Words
-from byzmab.rewards.base import Pull, Rewards, where_rising
+from byzmab.worlds.rewards import Pull, Rewards, where_rising
 
 LEAST, MOST = 0.01, 100.0  # α
 FARTHEST = math.log(1e12)  # ln y, either way
