@@ -126,7 +126,7 @@ def plan_lies(
             mean = level_mean(number % means_tried, levels, params[REACH], centres[arm], own.pulls[arm])
             count, mean = allowed(world, edge, arm, max(count, 1.0), mean)
             set_lie(liars, arm, count, mean, pulls, means)
-            span = arm, arm + 1
+            span = (arm, arm + 1)
         believe_receiver(own, inbox, ALL_ARMS, span, reading, world.filter_params, work, belief)
         if world.spread != 0.0:
             limit_others(own.pulls, own.means, ALL_ARMS, span, world.differences[receiver], belief)

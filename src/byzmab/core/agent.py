@@ -298,7 +298,8 @@ class Agent(Decider):
             raise BadInput(f"best is not allowed with contexts; allowed: {allowed}")
         if self._given_tally != ALL_REWARDS:
             raise BadInput(f"best does not go with tally {self._given_tally!r}: nothing is sure of arms that change")
-        wanted, reading = checked_confidence(confidence), self._reading()._replace(consistency=False)
+        wanted, reading = checked_confidence(confidence), self._reading()
+        reading = reading._replace(consistency=False, spread=0.0, due=False)  # the theorem is about equal means
         belief = self._workspace.proven_belief(believer(), PARAMS, reading)
         return best_arm(self._arms, self.report(), belief, wanted)
 
@@ -370,7 +371,7 @@ class Agent(Decider):
             "arms": as_rows(self._tallies),
             "retired": as_rows(self._retired),
             "inbox": [[sender, *report.as_rows()] for sender, report in self._inbox.items()],
-            **self._differences_state(),
+            "differences": [float(self._differences[-1]), list(map(list, self._neighbour_differences.items()))],
             "expelled": sorted(self.expelled, key=str),
             "ever_heard": sorted(self._ever_heard, key=str),
             **self._model.settings(),
@@ -425,23 +426,15 @@ class Agent(Decider):
         self._ever_heard = {checked_name("sender", sender) for sender in ever_heard} | set(self._inbox)
         self._set_arrays()
         self._workspace.restore(state, self._tallies | self._retired)
-        self._restore_differences(state.get("differences", {}))
+        self._restore_differences(*state.get("differences", (float(self._differences[-1]), [])))
         self._use(Traffic.from_rows(*state.get("traffic", (0.0, 1.0))))
 
-    def _differences_state(self) -> dict[str, Any]:
-        """Return how far the agent and its neighbours differ, where that is measured."""
-        neighbours = list(map(list, self._neighbour_differences.items()))
-        own = self._workspace.differences[-1:].tolist()
-        return {"differences": {"own": own[0], "neighbours": neighbours}} if own else {}
-
-    def _restore_differences(self, told: Mapping[str, Any]) -> None:
+    def _restore_differences(self, own: Any, neighbours: Any) -> None:
         """Take over how far the agent and its neighbours differ, as `_state` told it."""
-        own, neighbours = told.get("own"), {sender: float(value) for sender, value in told.get("neighbours", [])}
-        if not all(0.0 <= float(value) <= 1.0 for value in (own or 0.0, *neighbours.values())):
+        known = {checked_name("sender", sender): float(value) for sender, value in neighbours}
+        if not all(0.0 <= value <= 1.0 for value in (float(own), *known.values())):
             raise BadInput("agent state has differences that are not allowed; allowed: numbers from 0 to 1")
-        self._write_differences(neighbours)
-        if own is not None:
-            self._workspace.differences[-1] = float(own)
+        self._set_differences(float(own), known)
 
     def _use(self, traffic: Traffic) -> None:
         traffic.check(self._arms)

@@ -103,9 +103,7 @@ def measure_difference(pulls: Floats, means: Floats, belief: Belief) -> float:
 def limit_others(
     pulls: Floats, means: Floats, dirty: np.uint64, span: tuple[int, int], difference: float, belief: Belief
 ) -> None:
-    """Limit what others are worth by the difference τ², in the beliefs of dirty arms that a filter has just made.
-
-    `dirty` has the bits of the arms of a span, from one arm to before another.
+    """Limit what others are worth by the difference τ², in the beliefs of the dirty arms of a span.
 
     Doubt shrinks with them, and reaches at least a narrow bound from own data, which no report can take away.
     """

@@ -89,6 +89,9 @@ class Reading(NamedTuple):
     f: int
     kappa: float
     time: int
+    spread: float  # how far agents differ: see core/differences.py
+    due: bool  # whether that is measured anew
+    differences: Floats  # τ² of every row, then one's own
 
 
 class Pairs(NamedTuple):
@@ -107,7 +110,6 @@ class PairsHeard(NamedTuple):
     speaks: NDArray[np.bool_]  # reports: which tell something of the arm
     left_out: NDArray[np.bool_]  # reports: which contradict one's own data
     trusts: bool  # whether they are used at all
-    differences: Floats | None = None  # reports: τ² of the senders, where neighbours are compared
 
 
 class Workspace(ABC):
@@ -121,7 +123,6 @@ class Workspace(ABC):
     pending: Floats  # arms: pulls whose reward is still to come
     beliefs: Floats  # the five rows of a Belief × arms
     believed: bool  # on these arrays
-    differences: Floats = np.empty(0)  # τ² of the sender in each row, then one's own; empty where it is not looked at
     lead = 0.0  # by how much what is heard foretold its rewards better than itself: see core/contexts/trial.py
 
     def __init__(self, model: Any, filter: Filter, policy: Policy, rng: Words) -> None:
@@ -196,9 +197,10 @@ def fates_of(
     kappa: float,
     time: int,
     expected: int = 0,  # how many neighbours should tell something; none where an absence proves nothing
+    differences: Floats | None = None,  # τ² of each sender, where neighbours are compared
 ) -> list[Fate]:
     """Return the fate of every report on an arm; unused are those of senders that one does not trust, or hear."""
-    pairs, speaks, left_out, trusts, differences = heard
+    pairs, speaks, left_out, trusts = heard
     out = int(left_out.sum())
     silent = max(0, expected - out - int((pairs.pulls > 0.0).sum()))
     if trusts and filter.hears:

@@ -11,7 +11,6 @@ import numpy as np
 
 from byzmab.core.audit import can_follow
 from byzmab.core.decide import ESTIMATES, MEANS, PENDING, PULLS, ROWS, decision
-from byzmab.core.differences import AUTO, EVERY
 from byzmab.core.errors import BadInput
 from byzmab.core.filters.base import Filter
 from byzmab.core.forgetting import ALL, Forgetting
@@ -79,13 +78,10 @@ class TallyWorkspace(Workspace):
         super().__init__(TALLIES, filter, policy, rng)
         self.recent = None if forgetting.kind == ALL else RecentTallies(forgetting)
         self._decide = decision(filter, policy, self.recent is not None)
-        self._spread, self._measures = filter.spread_between_agents, True
-        self.differences = np.array([max(self._spread, 0.0) ** 2])
 
     def allocate(self, tallies: Mapping[Arm, Tally], capacity: int) -> None:
         self._arms, self.believed = tuple(tallies), False
         self._work: Floats = np.zeros((2, capacity))
-        self.differences = np.append(np.zeros(capacity), self.differences[-1])
         self._use(np.zeros((ROWS, len(tallies))), np.zeros((self.model.row_size, capacity, len(tallies))))
         for index, tally in enumerate(tallies.values()):
             self._own[PULLS, index], self._own[MEANS, index] = tally.pulls, tally.mean
@@ -121,32 +117,22 @@ class TallyWorkspace(Workspace):
 
     def believe(self, x: Any, reading: Reading, pick: bool) -> int:
         self.believed = True
-        due = self._measures and self._spread == AUTO and reading.time > 0 and reading.time % EVERY == 0
-        return checked_choice(self._call(self._decide, self._own, self._params, reading, pick, (self._spread, due)))
+        return checked_choice(self._call(self._decide, self._own, self._params, reading, pick))
 
     def proven_belief(self, believe: Any, params: tuple[Floats, Floats], reading: Reading) -> Belief:
         """Return what a filter with a theorem believes of the rewarded pulls alone; pending ones make nothing surer."""
         own = self._own.copy()
         own[PENDING] = 0.0
-        self._call(believe, own, params, reading, False, (0.0, False))  # the theorem is about equal means
+        self._call(believe, own, params, reading, False)
         return Belief(*own[ESTIMATES:])
 
-    def _call(
-        self,
-        decide: Any,
-        own: Floats,
-        params: tuple[Floats, Floats],
-        reading: Reading,
-        pick: bool,
-        spread: tuple[float, bool],  # of the agents' means, and whether it is to be measured now
-    ) -> int:
-        rows, consistency, f, kappa, time = reading
-        setting = consistency, f, kappa, time, self.clock(time), *spread
-        return int(decide(own, self._told, self._work, rows, self.differences, params, self._rng, setting, pick))
+    def _call(self, decide: Any, own: Floats, params: tuple[Floats, Floats], reading: Reading, pick: bool) -> int:
+        rows, consistency, f, kappa, time, spread, due, differences = reading
+        setting = consistency, f, kappa, time, self.clock(time), spread, due
+        return int(decide(own, self._told, self._work, rows, differences, params, self._rng, setting, pick))
 
     def among(self, arms: list[int]) -> Self:
         some = copy(self)
-        some._measures = False  # differences are measured over all arms
         some._use(self._own[:, arms].copy("C"), self._told[:, :, arms].copy("C"))
         return some
 
@@ -157,8 +143,7 @@ class TallyWorkspace(Workspace):
         pulls, means = self._told[:, rows, arm]
         own, mean = self.rows[arm]
         nobody = np.zeros(rows.size, np.bool_)
-        apart = self.differences[rows] if self._spread == AUTO else None
-        return PairsHeard(Pairs(own, mean, pulls, means), pulls > 0.0, nobody, True, apart)
+        return PairsHeard(Pairs(own, mean, pulls, means), pulls > 0.0, nobody, trusts=True)
 
     def clock(self, time: int) -> float:
         return time if self.recent is None else self.recent.clock

@@ -16,7 +16,7 @@ from byzmab.core.shared_order import merge_droppable
 from byzmab.engine.audit import believes_anyone, expelled_by, f_of_agent
 from byzmab.engine.dense import believe_all_dense
 from byzmab.engine.digest import believe_all_digested
-from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of
+from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of, span_of
 from byzmab.engine.state import BAD_BELIEF, State, StateType
 from byzmab.engine.typed import unsigned
 
@@ -26,8 +26,11 @@ def dirty_arms(state: State, agent: int, first: np.uint64, end: np.uint64, word:
     """Return a word with the bits of those of its arms on which something changed that an agent knows or receives."""
     arms = state.arms - WORD * word
     every_arm = ALL_BITS if arms >= WORD else bit_of(arms) - np.uint64(1)
-    due = is_due(state.agent_spread, state.time, state.epoch)
-    if due or state.stable_inbox == 0 or state.depends_on == EVERY_ROUND:
+    if (
+        state.stable_inbox == 0
+        or state.depends_on == EVERY_ROUND
+        or is_due(state.agent_spread, state.time, state.epoch)
+    ):
         return every_arm
     dirty_rows = state.dirty
     inbox_rows = unsigned(state.inbox_rows)
@@ -91,24 +94,25 @@ def believe_all(state: State) -> None:
             dirty = dirty_arms(state, agent, first, starts[agent + 1], word)  # an expulsion may end all trust
             if dirty == NO_BITS:
                 continue
-            span = WORD * word, min(state.arms, WORD * (word + 1))
             sound = believe_agent(
                 Own(own_pulls[agent], own_means[agent]),
                 Inbox(told_pulls, told_means, inbox_rows, first, end, senders, neighbour_differences[agent]),
                 dirty,
-                span,
+                span_of(word, state.arms),
                 reading,
                 params,
                 work,
                 belief,
             )
-            if state.agent_spread != 0.0 and not due:
-                limit_others(own_pulls[agent], own_means[agent], dirty, span, differences[agent], belief)
             if not sound:
                 state.fault = BAD_BELIEF
+        if state.agent_spread == 0.0:
+            continue
         if due:
             differences[agent] = measure_difference(own_pulls[agent], own_means[agent], belief)
-            limit_others(own_pulls[agent], own_means[agent], ALL_BITS, (0, state.arms), differences[agent], belief)
+        for word in range(state.dirty_words):
+            dirty, span = dirty_arms(state, agent, first, starts[agent + 1], word), span_of(word, state.arms)
+            limit_others(own_pulls[agent], own_means[agent], dirty, span, differences[agent], belief)
 
 
 def believing(filter: Filter, dense: bool, digested: bool) -> Any:

@@ -13,7 +13,7 @@ from byzmab.core.report import LEAST_PULLS, Belief, Floats, Heard, Integers, Wor
 from byzmab.core.shared_order import SharedOrder, load_arm, merge_extremes, queue_receivers
 from byzmab.core.sorting import sort_reports
 from byzmab.engine.audit import expelled_by
-from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of, is_marked
+from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of, is_marked, span_of
 from byzmab.engine.state import BAD_BELIEF, State
 from byzmab.engine.tell import NOT_KEPT
 from byzmab.engine.tell import tell_tallies as tell  # `specialize` puts that of reports that are kept in its place
@@ -200,7 +200,7 @@ merge, drops = merge_extremes, drops_extremes  # `specialize` puts others in the
 
 @compiled
 def limit_all(state: State, follow: bool, due: bool) -> None:
-    """Let every agent limit what others are worth to it on the dirty arms, by how much it differs from them."""
+    """Let every agent limit what others are worth to it, by how much it differs from them; on dirty arms if asked."""
     pulls, means, differences = state.pulls, state.means, state.differences
     estimates, weights, doubts = state.estimates, state.weights, state.doubts
     for agent in range(state.agents):
@@ -209,8 +209,7 @@ def limit_all(state: State, follow: bool, due: bool) -> None:
             differences[agent] = measure_difference(pulls[agent], means[agent], belief)
         for word in range(state.dirty_words):
             dirty = union(state.dirty, word) if follow else ALL_BITS
-            span = WORD * word, min(state.arms, WORD * (word + 1))
-            limit_others(pulls[agent], means[agent], dirty, span, differences[agent], belief)
+            limit_others(pulls[agent], means[agent], dirty, span_of(word, state.arms), differences[agent], belief)
 
 
 def believe_all_dense(state: State) -> None:

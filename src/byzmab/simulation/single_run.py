@@ -158,8 +158,8 @@ def settings_of(experiment: Experiment, dense: bool) -> dict[str, float]:
     memory = 0 if always_same else min(experiment.memory, experiment.horizon)
     history = (memory if kept == NOT_KEPT else 0) + experiment.delay + 1
     edges = expected_edges(experiment, dense) + parts.agents
-    spread = parts.filter.spread_between_agents if baseline is None and not experiment.context else 0.0
     at_contexts = {} if parts.contexts is None else settings_at(parts.contexts, parts.arms, parts.agents)
+    spread = parts.filter.spread_between_agents if baseline is None and not experiment.context else 0.0
     return {
         "agents": parts.agents,
         "arms": parts.arms,

@@ -14,7 +14,7 @@ import numpy as np
 from byzmab.core.compiler import compiled
 from byzmab.core.policies.base import TIED, Policy, argmax_at_random, with_doubt
 from byzmab.core.policies.kl_ucb import largest_mean
-from byzmab.core.policies.moss import total_of
+from byzmab.core.policies.moss import totals_of
 from byzmab.core.report import Belief, Floats, Words
 
 
@@ -49,7 +49,7 @@ def within(mean: float) -> float:
 @compiled
 def kl_moss(belief: Belief, time: float, params: Floats, rng: Words) -> int:
     """The arm with the largest index; the exact one is computed only of arms that a cheap bound leaves in the race."""
-    total, own_total, c = total_of(belief.weights), total_of(belief.own_weights), params[0]
+    (total, own_total), c = totals_of(belief), params[0]
     index = np.empty(belief.estimates.size)
     first = 0
     for arm in range(index.size):
@@ -70,7 +70,7 @@ def kl_moss(belief: Belief, time: float, params: Floats, rng: Words) -> int:
 
 def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats:
     """The index of every arm, those included that cannot win."""
-    totals = total_of(belief.weights), total_of(belief.own_weights)
+    totals = totals_of(belief)
     return np.array([kl_moss_index(belief, arm, *totals, params[0]) for arm in range(belief.estimates.size)])
 
 
