@@ -26,9 +26,9 @@ from byzmab.core.mistakes import check_functions
 from byzmab.core.plugins import Plugin
 from byzmab.core.policies import Policy
 from byzmab.core.report import Belief, Heard, Middle
+from byzmab.experiment.experiment import Experiment
 from byzmab.graphs import Graph
 from byzmab.simulation.context_contract import check_at_contexts, check_tells_statistics
-from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.run import simulate
 from byzmab.simulation.single_run import Run
 from byzmab.simulation.true_means import draw_means
