@@ -18,10 +18,10 @@ from byzmab.core.compiler import watching_compilation
 from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
 from byzmab.core.recommended import AT_CONTEXTS
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.parts import PLUGINS
 from byzmab.simulation import warm_up
-from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.loops import loops_of
-from byzmab.simulation.parts import PLUGINS
 
 NAMES = {
     **{kind: known.entries for kind, known in PLUGINS.items()},
