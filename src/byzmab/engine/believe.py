@@ -12,13 +12,13 @@ from byzmab.core.differences import is_due, limit_others, measure_difference, me
 from byzmab.core.filters.base import EVERY_ROUND, Filter
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Belief
-from byzmab.core.shared_order import merge_droppable
 from byzmab.engine.audit import believes_anyone, expelled_by, f_of_agent
 from byzmab.engine.dense import believe_all_dense
 from byzmab.engine.digest import believe_all_digested
 from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of, span_of
 from byzmab.engine.state import BAD_BELIEF, State, StateType
 from byzmab.engine.typed import unsigned
+from byzmab.ordering.shared_order import merge_droppable
 
 
 @compiled
@@ -87,7 +87,7 @@ def believe_all(state: State) -> None:
             state.clock,
             state.expects * (heard - expelled),
         )
-        if due:
+        if due and state.compared > 0:
             measure_neighbours(state, agent)
         belief = Belief(estimates[agent], weights[agent], doubts[agent], own_means[agent], own_pulls[agent])
         for word in range(state.dirty_words):
