@@ -12,12 +12,11 @@ import datetime
 import re
 from pathlib import Path
 
-from byzmab.simulation.statistics import describe
-
 import byzmab
 from byzmab import Experiment, ResultStore, run_sweep
 from byzmab.attacks import ATTACKS
 from byzmab.core import recommended
+from byzmab.results.statistics import describe
 from byzmab.search import contestants, worst_cases
 from byzmab.simulation.progress import progress_bar
 from byzmab.tournament.draw import short

@@ -71,6 +71,12 @@ class World(NamedTuple):
         Pulls in the last report, sender × agents + receiver by arm.
     past_totals
         Sums of rewards in these reports.
+    spread
+        How far honest agents may differ, as the filter assumes.
+    differences
+        How far each agent is from its neighbours, τ².
+    neighbour_differences
+        τ² of each neighbour of each agent; without columns where they are not compared.
     """
 
     time: int
