@@ -222,11 +222,12 @@ def guarded(n, x, reports, f, kappa, t):
     upper = [(n, x), *used[f:]]  # the f that pull down hardest left out, and nobody else
     counts = sum(c for c, _ in upper)
     lift = centre + sum(c * (xj - centre) for c, xj in upper) / counts - z
-    lift = min(max(lift, 0.0), f * 2 * 0.5 * math.sqrt(C) / counts)
+    step = math.sqrt(max(0, z * (1 - z)) / w) + 1 / w  # one standard error towards 1/2, and a little
+    mean = min(z + step, 0.5) if z < 0.5 else max(z - step, 0.5)
+    deviation = math.sqrt(mean * (1 - mean))
+    lift = min(max(lift, 0.0), f * 2 * deviation * math.sqrt(C) / counts)
     young = 40 / (40 + w)
-    top = min(max(z + 0.75 / math.sqrt(w), 0.5), 1.0)
-    d = (2.5 * 0.5 * math.sqrt(young / w) + 2 * young * lift) * 2 * math.sqrt(top * (1 - top))
-    return (x, n, 0.0) if d + 2 / math.sqrt(w) >= 2 / math.sqrt(n) else (z, w, d)
+    return z, w, 2.5 * deviation * math.sqrt(young / w) + 2 * young * lift
 
 
 def guarded_proven(n, x, reports, f, kappa, t):
@@ -239,6 +240,59 @@ def guarded_proven(n, x, reports, f, kappa, t):
     sets = math.log(D * math.comb(D, b))
     d = (b * math.sqrt(C) + math.sqrt(sets * (n + b * C) / 2) + f * (C - c) * abs(centre - x)) / W
     return z, (W / (math.sqrt(n + b * C) + f * (C - c) / math.sqrt(n))) ** 2, d
+
+
+def spread_of(filter):
+    """How far means may differ, says a filter: "auto", a bound, or 0."""
+    if not filter.startswith("guarded") or "proven" in filter:
+        return 0.0
+    _, _, spread = filter.partition("spread=")
+    return "auto" if spread in ("", "auto") else float(spread)
+
+
+def variance(n, x):
+    p = (n * x + 0.5) / (n + 1)
+    return p * (1 - p)
+
+
+def difference(own, others):
+    """τ² between one's own (n, x̄) and others' (W, mean) on every arm, less two standard errors."""
+    weights, total = 0.0, 0.0
+    for (n, x), (W, y) in zip(own, others, strict=True):
+        if n >= 8 and W >= 8:
+            noise = variance(n, x) * (1 / n + 1 / W)
+            weights += 1 / (2 * noise**2)
+            total += ((x - y) ** 2 - noise) / (2 * noise**2)
+    return max(0.0, total / weights - 2 / math.sqrt(weights)) if weights else 0.0
+
+
+def as_worth(n, x, report, apart):
+    """A report as one of more or less alike arms: its pulls as they count, and its mean; unlike ones say nothing."""
+    nj, xj = report
+    c = min(n, nj)
+    if nj <= 0 or apart == 0:
+        return report
+    worth = 1 / (1 / c + apart / variance(n, x))
+    return (worth, xj) if worth >= 0.3 * c else (5e-324, x)
+
+
+def of_others(belief, n, x):
+    """The weight and the mean of what others add to a belief."""
+    z, w, _ = belief
+    return (w - n, (w * z - n * x) / (w - n)) if w > n else (0.0, x)
+
+
+def limited(belief, n, x, apart):
+    """A belief of an agent whose own means are so far from those of the others."""
+    z, w, d = belief
+    W, y = of_others(belief, n, x)
+    if W == 0:
+        return belief
+    if apart > 0:
+        left = 1 / (1 / W + apart / variance(n, x))
+        d *= left / (n + left) * w / W
+        z, w = (n * x + left * y) / (n + left), n + left
+    return z, w, max(d, x + 0.3 * math.sqrt(variance(n, x) / n) - z)
 
 
 def liars_among(f, neighbours):
@@ -257,10 +311,17 @@ FILTERS = {  # one with step A is in HAVE_STEP_A, too, as some attacks look at t
     "pooled": pooled,
     "screened": screened,
     "guarded": guarded,
+    "guarded:spread=0": guarded,
+    "guarded:spread=0.1": guarded,
     "guarded:proven=1": guarded_proven,
     "solo": solo,
 }
-COUNT_SILENCE = {"guarded", "guarded:proven=1"}  # against f, where links are reliable and neighbours always the same
+COUNT_SILENCE = {
+    "guarded",
+    "guarded:spread=0",
+    "guarded:spread=0.1",
+    "guarded:proven=1",
+}  # against f, where links are reliable and neighbours always the same
 IGNORE_F = {"mean", "median", "solo"}
 HAVE_STEP_A = {"trimmed", "mean", "median"}
 
@@ -281,6 +342,8 @@ def bound(policy, z, w, log_t, total, rng):
         return rng.beta(1 + w * z, 1 + w * (1 - z))
     if policy == "thompson-normal":
         return z + math.sqrt(0.25 / w) * rng.normal()
+    if policy == "kl-moss":
+        return largest_mean(z, w, math.log(1 + total / w) / 2)
     if policy == "moss":
         return z + math.sqrt(math.log(1 + total / w) / (4 * w))
     assert policy == "kl-ucb"
@@ -362,6 +425,8 @@ class Liars:
         self.M = experiment.parts.arms
         self.step_a = experiment.filter in HAVE_STEP_A
         self.filter, self.policy = experiment.filter, experiment.policy
+        self.taken = [[(0, 0.0)] * self.M for _ in range(self.B)]  # of liars whose rewards are shifted
+        self.shifted = [[0.0] * self.M for _ in range(self.B)]
         self.plans, self.due, self.tracks = {}, {}, {}  # tracks: what was told before, by receiver and liar
         self.key = key_of(experiment, run, ATTACK)
         rng = Stream(self.key)
@@ -374,6 +439,17 @@ class Liars:
         rng = Stream(fold(self.key, t))
         if self.name in ("constant", "mimic"):
             self.copied = self.B + rng.below(self.N - self.B)
+        if self.name == "shifted":
+            common = [average(column) for column in zip(*mu, strict=True)]
+            for liar in range(self.B):
+                for k in range(self.M):
+                    pulls, total = n[liar][k], n[liar][k] * x[liar][k]
+                    pulls_before, total_before = self.taken[liar][k]
+                    for _ in range(round(pulls - pulls_before)):
+                        harmful = float(k != max(range(self.M), key=lambda arm: common[arm]))
+                        rewards = (total - total_before) / (pulls - pulls_before)
+                        self.shifted[liar][k] += harmful if rng.uniform() < float(self.parameter or 0.1) else rewards
+                    self.taken[liar][k] = pulls, total
         if self.name == "gaussian":
             normal = range(self.B, self.N)
             self.drawn = list(range(self.B))
@@ -399,7 +475,27 @@ class Liars:
 
     def careful_lie(self, liar, i, past, expected):
         """The lie nearest to what `liar` would like to tell that can follow what it told agent i before."""
-        return [nearest(n, x, *past[k], expected) for k, (n, x) in enumerate(self.lie(liar, i))]
+        past, used = past
+        lies = [nearest(n, x, *past[k], expected) for k, (n, x) in enumerate(self.lie(liar, i))]
+        grown = [max(n - past[k][0], 0) for k, (n, _) in enumerate(lies)]
+        room = self.M + self.t - used
+        if sum(grown) <= room:
+            return lies
+        less = [0] * self.M
+        for k in range(self.M):
+            if past[k][0] == 0 and room >= 1:
+                less[k] = min(grown[k], 1)
+                room -= less[k]
+        while room >= 1:
+            lacking = [grown[k] - less[k] for k in range(self.M)]
+            most = lacking.index(max(lacking))
+            if lacking[most] <= 0:
+                break
+            room -= min(lacking[most], 1)
+            less[most] += min(lacking[most], 1)
+        return [
+            nearest(past[k][0] + less[k], x, *past[k], expected) if n > 0 else (n, x) for k, (n, x) in enumerate(lies)
+        ]
 
     def on_arm(self, liar, i, k, rng):
         n, x, honest = self.n, self.x, [x[k] for x in self.x[self.B :]]
@@ -420,6 +516,13 @@ class Liars:
         if self.name == "alie":
             c = float(self.parameter or 1.5) * (1 if k != self.best else -1)
             return n[i][k] + 1, min(max(average(honest) + c * std(honest), 0.0), 1.0)
+        if self.name == "beside":
+            error = float(self.parameter or 0.5) * 0.5 / math.sqrt(max(n[i][k], 1))
+            return n[i][k] + 1, min(max(x[i][k] + (error if k != self.best else -error), 0.0), 1.0)
+        if self.name == "ends":
+            return n[i][k] + 1, float(liar % 2)
+        if self.name == "shifted":
+            return n[liar][k], self.shifted[liar][k] / n[liar][k]
         if self.name == "smart":
             aside = any(x[i][arm] < 0 and self.mu[arm] < max(self.mu) for arm in range(self.M))
             counts = self.mu[k] < max(self.mu) and (x[i][k] < 0 or not aside)
@@ -455,20 +558,23 @@ class Liars:
         return self.plans[i][k]
 
     def plan(self, liar, i, reach, levels, rng):
-        past = self.tracks.get((i, liar)) or [(0, 0.0)] * self.M
-        liars, n, x = sum(j < self.B for j in {*self.inbox[i], *self.heard_now[i]}), self.n[i], self.x[i]
-        honest = [report for j, report in self.inbox[i].items() if j >= self.B]
+        past, _ = self.tracks.get((i, liar)) or ([(0, 0.0)] * self.M, 0)
+        liars, n, x = [j for j in {*self.inbox[i], *self.heard_now[i]} if j < self.B], self.n[i], self.x[i]
+        honest = [(j, report) for j, report in self.inbox[i].items() if j >= self.B]
 
         def allowed(k, count, mean):
             return nearest(count, mean, *past[k], True) if self.careful else (count, mean)
 
         def believed(k, lie):
-            f, reports = liars_among(self.f, self.may_hear[i]), [lie] * liars + [report[k] for report in honest]
-            return FILTERS[self.filter](n[k], x[k], reports, f, self.kappas[i], self.t)
+            told = [(j, lie) for j in liars] + [(j, report[k]) for j, report in honest]
+            reports = [as_worth(n[k], x[k], report, self.aparts[i].get(j, 0.0)) for j, report in told]
+            f = liars_among(self.f, self.may_hear[i])
+            belief = FILTERS[self.filter](n[k], x[k], reports, f, self.kappas[i], self.t)
+            return limited(belief, n[k], x[k], self.apart[i]) if spread_of(self.filter) else belief
 
         centres = []
         for k in range(self.M):
-            all_pulls = [(n[k], x[k]), *(report[k] for report in honest)]
+            all_pulls = [(n[k], x[k]), *(report[k] for _, report in honest)]
             centres.append(sum(nj * xj for nj, xj in all_pulls) / sum(nj for nj, _ in all_pulls))
         lies = [allowed(k, 1, centres[k]) for k in range(self.M)]
         beliefs = [believed(k, lies[k]) for k in range(self.M)]
@@ -512,8 +618,9 @@ class Liars:
             count = 0
         count *= n + 1
         if p["errors"]:
-            error = place * 0.5 / math.sqrt(max(n if p["errors"] == 1 else count, 1))
-            return count, min(max(self.mu[k] + (error if from_above else -error), 0.0), 1.0)
+            error = place * 0.5 / math.sqrt(max(count if p["errors"] == 2 else n, 1))
+            centre = self.x[i][k] if p["errors"] == 3 and not p["common"] else self.mu[k]
+            return count, min(max(centre + (error if from_above else -error), 0.0), 1.0)
         end = 1.0 if from_above else 0.0
         if place <= -1:
             return count, end
@@ -711,6 +818,10 @@ def play(experiment, run):
     remembered = [{} for _ in range(N)]  # per agent: sender → (when heard, report)
     kept = {}  # (receiver, sender) → (when told, report), for ever
     tracks = {}  # (receiver, liar) → the count and the sum of rewards that were told last, by arm; None: expelled
+    spread = spread_of(experiment.filter)
+    apart = [0.0 if spread == "auto" else spread**2] * N  # τ² of each agent
+    aparts = [{} for _ in range(N)]  # of each agent: sender → τ²
+    liars.apart, liars.aparts = apart, aparts
     choices, arms, told_so_far = [], None, [0, 0]  # messages, and arms told in them
     for t in range(experiment.horizon):
         clock, tallies = t if experiment.tally == "all" else left_of(experiment, M + t), []
@@ -744,8 +855,12 @@ def play(experiment, run):
                 may_hear = N - 1 if redrawn else len(known[i])
                 liars_of_i = max(0, liars_among(f, may_hear) - expelled)
                 few = f == "auto" and experiment.filter not in IGNORE_F and (may_hear - 1) // 3 < max(1, expelled)
+                mine, due = list(zip(n[i], x[i], strict=True)), spread == "auto" and t > 0 and t % 20 < experiment.epoch
+                if due:
+                    aparts[i] |= {j: difference(mine, report) for j, (_, report) in remembered[i].items()}
                 for k in range(M):
-                    reports = [] if few else [report[k] for _, report in remembered[i].values()]
+                    heard = [] if few else remembered[i].items()
+                    reports = [as_worth(*mine[k], report[k], aparts[i].get(j, 0.0)) for j, (_, report) in heard]
                     silent = (
                         sum(nj <= 0 for nj, _ in reports) - expelled
                         if experiment.filter in COUNT_SILENCE and expected
@@ -761,6 +876,10 @@ def play(experiment, run):
                             int(clock),
                         )
                     )
+                if due:
+                    apart[i] = difference(mine, [of_others(beliefs[k], *mine[k]) for k in range(M)])
+                if spread:
+                    beliefs = [limited(beliefs[k], *mine[k], apart[i]) for k in range(M)]
                 own, rng = list(zip(x[i], n[i], strict=True)), Stream(fold(fold(keys[POLICY], order[i]), t))
                 arms.append(choose(experiment.policy, beliefs, own, clock, rng))
         for i in range(N):
@@ -793,16 +912,19 @@ def arms_told(tell, sent, before, after):
     return sum(new != old for new, old in zip(after[1], before[1] or [(0, 0.0)] * len(after[1]), strict=True))
 
 
-def audit(report, past, expected):
-    """Counts and sums of rewards after a report, by arm; None if no honest agent can tell it after what was before."""
-    after, slack = [], 1e-9
-    for (n, x), (n_past, total) in zip(report, past, strict=True):
+def audit(report, past, whole, expected, sent):
+    """Counts and sums of rewards after a report, and how many of M + t pulls are used up; None if it cannot follow."""
+    after, slack, (known, used) = [], 1e-9, past
+    for (n, x), (n_past, total) in zip(report, known, strict=True):
         if n > 0 and not (n >= n_past and -slack * n <= n * x - total <= n - n_past + slack * n):
             return None
         if n <= 0 and expected:
             return None
         after.append((n, n * x) if n > 0 else (n_past, total))
-    return after
+    grown, made = sum(n for n, _ in after) - sum(n for n, _ in known), len(after) + sent
+    if grown > made - used + slack * made:
+        return None
+    return after, made if whole else used + grown
 
 
 def listens(experiment):
@@ -871,11 +993,13 @@ def hear(experiment, run, t, sent, world, remembered, kept, tracks, liars, kappa
         for j in tellers[i]:
             if j >= B:
                 continue
-            past = tracks.get((i, j), [(0, 0.0)] * experiment.parts.arms)
+            past = tracks.get((i, j), ([(0, 0.0)] * experiment.parts.arms, 0))
             if past is not None:
                 tell(i, j, liars.careful_lie(j, i, past, expected) if liars.careful else liars.lie(j, i))
                 if experiment.parts.audits or liars.careful:
-                    tracks[i, j] = audit(remembered[i][j][1], past, expected)
+                    when, report = kept[i, j]
+                    whole = when == sent and experiment.tell.startswith("every")
+                    tracks[i, j] = audit(report, past, whole, expected, sent)
             if tracks.get((i, j), past) is None:
                 remembered[i][j] = t, [(0, 0.0)] * experiment.parts.arms
     return counts

@@ -103,8 +103,9 @@ def test_enough_neighbours_are_heard_without_a_warning():
 
 
 def test_f_of_0_is_believing_everyone_and_only_a_person_sets_it():
-    """The lie wins: that is what f = 0 means."""
-    assert regret_of(recommended(f=0), lambda time: 0) > LOST
+    """The lie wins where means are declared equal: that is what f = 0 means. Else own rewards show the difference."""
+    assert regret_of(Agent(3, f=0, filter="guarded:spread=0", policy="moss"), lambda time: 0) > LOST
+    assert regret_of(recommended(f=0), lambda time: 0) < LOST
 
 
 def test_proof_lowers_f_and_more_proofs_than_f_end_all_trust():

@@ -170,14 +170,6 @@ def test_more_silent_neighbours_than_can_lie_are_no_reason_to_trust_the_rest():
     assert beliefs[0] == beliefs[1]
 
 
-@given(reports())
-def test_it_never_leaves_more_room_than_being_alone(case):
-    """Half the width at two standard errors, doubt included, is at most that of one's own pulls."""
-    n, x, honest, lies, f = case
-    _, weight, doubt = Guarded.believe(heard(n, x, [*honest, *lies], f, np.array(Guarded().params)))
-    assert doubt + 2.0 / math.sqrt(weight) <= 2.0 / math.sqrt(n) + 1e-12
-
-
 @pytest.mark.parametrize(("reports", "alone"), [(6, True), (7, False)])
 def test_no_more_than_3f_reports_are_not_used(reports, alone):
     told = [(100, 0.4 + 0.02 * number) for number in range(reports)]

@@ -8,7 +8,7 @@ from live import ARMS, NETWORK, Process, Time, config_of, frame, free_port, host
 from waiting import until
 
 from byzmab import Client
-from byzmab.node import evidence
+from byzmab.core.contexts import model
 from byzmab.node.budget import IN_ADVANCE, SHARE
 from byzmab.node.evidence import Lie, impossible_arm
 from byzmab.node.identity import public_bytes
@@ -83,13 +83,13 @@ def test_shuffled_arms_are_aligned_and_compared_at_once(tmp_path, monkeypatch):
     """And only those in use here: the work does not grow with arms that nobody else has."""
     host = host_of(config_of(1, tmp_path, [neighbour_of(9)], context=2, arms=(*ARMS, *OTHERS[:50])), 1)
     compared = []
-    check = evidence.check_growth
+    check = model.check_growth
 
     def counting(before, after):
         compared.append(after.arms)
         check(before, after)
 
-    monkeypatch.setattr(evidence, "check_growth", counting)
+    monkeypatch.setattr(model, "check_growth", counting)
     for seq in range(1, 6):
         say(host, 9, shuffled(seq))
     assert host.neighbourhood.neighbours["agent-9"].counts["accepted"] == 5

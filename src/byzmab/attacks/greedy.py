@@ -19,6 +19,7 @@ from byzmab.attacks.base import Attack, World, f_of
 from byzmab.core.audit import nearest
 from byzmab.core.believe import ALL_ARMS, Inbox, Own, Reading, believe_agent
 from byzmab.core.compiler import compiled, specialize
+from byzmab.core.differences import limit_others
 from byzmab.core.filters.trimmed import believe as filter_believe
 from byzmab.core.policies.ucb import ucb as choose  # `specialize` puts the receiver's own in its place
 from byzmab.core.report import Belief, Floats, Report, Words
@@ -96,12 +97,13 @@ def plan_lies(
     Turn 0 is to believe of all arms what they are worth with the first lies: one pull of the honest mean.
     """
     first, end, arms = world.inbox_starts[receiver], world.inbox_starts[receiver + 1], world.pulls.shape[1]
-    reports, edge = end - first, sender * world.pulls.shape[0] + receiver
-    pulls, means, rows = np.empty((reports, arms)), np.empty((reports, arms)), np.empty(reports, np.uint64)
+    reports, edge = end - first, receiver * world.byzantine + sender
+    pulls, means = np.empty((reports, arms)), np.empty((reports, arms))
+    rows, senders = np.empty(reports, np.uint64), np.empty(reports, np.uint64)
     liars = copy_inbox(world, receiver, pulls, means)
     for report in range(reports):
-        rows[report] = report
-    inbox = Inbox(pulls, means, rows, np.uint64(0), np.uint64(reports))
+        rows[report], senders[report] = report, world.inbox_senders[first + report]
+    inbox = Inbox(pulls, means, rows, np.uint64(0), np.uint64(reports), senders, world.neighbour_differences[receiver])
     own, work = Own(world.pulls[receiver], world.means[receiver]), (np.empty(reports), np.empty(reports))
     belief = Belief(np.empty(arms), np.empty(arms), np.empty(arms), own.means, own.pulls)
     reading = Reading(world.consistency, f_of(world, receiver), world.kappas[receiver], world.time, 0)
@@ -115,8 +117,8 @@ def plan_lies(
     means_tried = 2 * levels + 3
     tries = COUNTS_TRIED * means_tried
     for turn in range(1 + arms * tries):
-        arm, number, dirty = (turn - 1) // tries, (turn - 1) % tries, ALL_ARMS
-        count, mean = 0.0, 0.0
+        arm, number = (turn - 1) // tries, (turn - 1) % tries
+        count, mean, span = 0.0, 0.0, (0, arms)
         if turn > 0:
             if number == 0:
                 begin_duel(duel, belief, arm)
@@ -124,8 +126,10 @@ def plan_lies(
             mean = level_mean(number % means_tried, levels, params[REACH], centres[arm], own.pulls[arm])
             count, mean = allowed(world, edge, arm, max(count, 1.0), mean)
             set_lie(liars, arm, count, mean, pulls, means)
-            dirty = np.uint64(1) << np.uint64(arm & 63)
-        believe_receiver(own, inbox, dirty, reading, world.filter_params, work, belief)
+            span = (arm, arm + 1)
+        believe_receiver(own, inbox, ALL_ARMS, span, reading, world.filter_params, work, belief)
+        if world.spread != 0.0:
+            limit_others(own.pulls, own.means, ALL_ARMS, span, world.differences[receiver], belief)
         if turn == 0:
             continue
         set_side(duel, CHALLENGER, belief, arm)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from byzmab.core.compiler import compiled
+from byzmab.core.differences import own_variance, worth_of
 from byzmab.core.filters.trimmed import believe  # `specialize` puts the filter's own in its place
 from byzmab.core.report import LEAST_PULLS, Belief, Floats, Heard, Words
 
@@ -29,6 +30,8 @@ class Inbox(NamedTuple):
     rows: Words  # the agent hears rows[first:end]
     first: np.uint64
     end: np.uint64
+    senders: Words  # whose they are
+    differences: Floats  # τ² of each sender; empty where neighbours are taken for alike
 
 
 class Reading(NamedTuple):
@@ -64,6 +67,26 @@ def take_consistent(
 
 
 @compiled
+def take_alike(inbox: Inbox, arm: int, own: Own, work: tuple[Floats, Floats]) -> tuple[np.uint64, int]:
+    """Copy what reports are worth; return how many there are, and how many tell anything at all.
+
+    A neighbour unlike oneself is one of them, with next to no pulls and one's own mean: it moves nothing.
+    """
+    pulls, means = work
+    count, telling = np.uint64(0), 0
+    own_pulls, variance = own.pulls[arm], own_variance(own.pulls[arm], own.means[arm])
+    for entry in range(inbox.first, inbox.end):
+        row = inbox.rows[entry]
+        told = inbox.pulls[row, arm]
+        worth = worth_of(told, own_pulls, inbox.differences[inbox.senders[entry]], variance)
+        pulls[count] = max(worth, LEAST_PULLS)
+        means[count] = inbox.means[row, arm] if worth > 0.0 else own.means[arm]
+        count += np.uint64(told > 0.0)
+        telling += told > 0.0
+    return count, telling
+
+
+@compiled
 def is_sound(estimate: float, weight: float, doubt: float) -> bool:
     """Whether a belief is numbers, with a positive weight."""
     return bool(weight > 0.0 and abs(estimate + doubt) < np.inf)
@@ -88,7 +111,10 @@ def believe_agent(
         if not (dirty >> (arm & np.uint64(63))) & np.uint64(1):
             continue
         own_pulls, own_mean = own.pulls[arm], own.means[arm]
-        count, telling = take_consistent(inbox, arm, own_pulls, reading, work)
+        if inbox.differences.size > 0:
+            count, telling = take_alike(inbox, arm, own, work)
+        else:
+            count, telling = take_consistent(inbox, arm, own_pulls, reading, work)
         silent, f, kappa, time = max(0, reading.expected - telling), reading.f, reading.kappa, reading.time
         heard = Heard(pulls[:count], means[:count], own_pulls, own_mean, f, kappa, time, silent, params, None)
         estimate, weight, doubt = believe(heard)

@@ -12,6 +12,7 @@ from numba import types
 
 from byzmab.core.believe import ALL_ARMS, Inbox, Own, Reading, believe_agent, is_sound
 from byzmab.core.compiler import specialize
+from byzmab.core.differences import AUTO, limit_others, measure_difference, measure_neighbour
 from byzmab.core.draws import fold
 from byzmab.core.filters.base import Filter
 from byzmab.core.mistakes import check_functions
@@ -31,8 +32,8 @@ PARAMS = types.UniTuple(F1, 2)
 
 
 def _signature(clock: Any) -> Any:
-    setting = types.Tuple((types.boolean, types.int64, types.float64, types.int64, clock))
-    return types.int64(F2, F3, F2, W1, PARAMS, W1, setting, types.boolean)
+    setting = types.Tuple((types.boolean, types.int64, types.float64, types.int64, clock, types.float64, types.boolean))
+    return types.int64(F2, F3, F2, W1, F1, PARAMS, W1, setting, types.boolean)
 
 
 DECIDE, DECIDE_RECENT = map(_signature, (types.int64, types.float64))  # what is left of time is no whole number
@@ -43,22 +44,29 @@ def decide(
     told: Floats,  # 2 × capacity × arms: pulls and means of the reports heard
     work: Floats,  # 2 × capacity
     rows: Words,  # 0, 1, … up to the number of reports
+    differences: Floats,  # τ² of every row, then one's own; see core/differences.py
     params: tuple[Floats, Floats],  # of the filter and of the policy
     rng: Words,  # 2: the state of the stream, and the agent's key
-    setting: tuple[bool, int, float, int, float],  # consistency, f, kappa, time and clock
+    setting: tuple[bool, int, float, int, float, float, bool],  # consistency, f, kappa, time, clock, spread and due
     pick: bool,  # whether to choose, or to believe only
 ) -> int:
     """Fill in the agent's beliefs; return the arm it chooses, UNSOUND or NO_ARM, or 0 where it is not to pick.
 
-    The clock is t as filter and policy see it: time, or what is left of it where tallies forget. Tuples given by Python
-    are plain: numba takes two microseconds to recognize a NamedTuple at every call, and 0.1 for a plain tuple.
+    Where it is due, differences between agents are measured anew. The clock is t as filter and policy see it: time, or
+    what is left of it where tallies forget. Tuples given by Python are plain: numba takes two microseconds to recognize
+    a NamedTuple at every call, and 0.1 for a plain tuple.
     """
     filter_params, policy_params = params
-    consistency, f, kappa, time, clock = setting
+    consistency, f, kappa, time, clock, spread, due = setting
     belief = Belief(own[ESTIMATES], own[WEIGHTS], own[DOUBTS], own[OWN_ESTIMATES], own[OWN_WEIGHTS])
+    size = differences.size - 1
+    compared = differences[: size if spread == AUTO else 0]
+    if due:
+        for row in rows:
+            compared[row] = measure_neighbour(own[PULLS], own[MEANS], told[0, row], told[1, row])
     believe_agent(
         Own(own[PULLS], own[MEANS]),
-        Inbox(told[0], told[1], rows, np.uint64(0), np.uint64(rows.size)),
+        Inbox(told[0], told[1], rows, np.uint64(0), np.uint64(rows.size), rows, compared),
         ALL_ARMS,
         (0, own.shape[1]),
         Reading(consistency, f, kappa, int(clock), 0),  # nobody is expected: an absent neighbour proves nothing
@@ -66,6 +74,10 @@ def decide(
         (work[0], work[1]),
         belief,
     )
+    if spread != 0.0:
+        if due:
+            differences[size] = measure_difference(own[PULLS], own[MEANS], belief)
+        limit_others(own[PULLS], own[MEANS], ALL_ARMS, (0, own.shape[1]), differences[size], belief)
     for arm in range(own.shape[1]):
         pulls, pending = own[PULLS, arm], own[PENDING, arm]
         belief.own_estimates[arm], belief.own_weights[arm] = own[MEANS, arm], pulls + pending

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from byzmab.core.differences import AUTO, EVERY
 from byzmab.core.filters.base import Filter
 from byzmab.core.filters.fates import Fate
 from byzmab.core.liars import TooFewNeighbours, are_enough, f_left, ignored_because
@@ -38,6 +39,9 @@ class Decider:
         self._x: Floats | None = None  # the context of the latest choice, where there are contexts
         self.forced: Forced | None = None  # why the latest choice was not the policy's own
         self._rng = np.array([0, seed], np.uint64)
+        self._spread = filter.spread_between_agents
+        self._rows_of = dict[Name, int]()
+        self._differences: Floats = np.array([max(self._spread, 0.0) ** 2])
         self._tallies, self._inbox = tallies, dict[Name, Any]()  # the newest report of each sender
         self._model: ReportModel
         self._workspace: Workspace
@@ -80,7 +84,8 @@ class Decider:
         return self._rows
 
     def _reading(self) -> Reading:
-        return Reading(self._used_rows(), self.filter.consistency, self.f, self.kappa, self.time)
+        rows, setting = self._used_rows(), (self.filter.consistency, self.f, self.kappa, self.time)
+        return Reading(rows, *setting, self._spread, self._compares, self._differences)
 
     def _warn(self) -> None:
         """Warn, once, that all reports are ignored."""
@@ -93,12 +98,31 @@ class Decider:
         self._arms = tuple(self._tallies)
         self._indices = {arm: index for index, arm in enumerate(self._arms)}
         self._unpulled = {arm: None for arm, tally in self._tallies.items() if not tally.pulls + tally.pending}
+        own, neighbours = float(self._differences[-1]), self._neighbour_differences
         self._rows_of = {sender: row for row, sender in enumerate(self._inbox)}
         self._rows = np.arange(len(self._rows_of), dtype=np.uint64)
         self._capacity = max(8, 2 * len(self._rows_of))  # reports for which there is room
+        self._set_differences(own, neighbours)
         self._workspace.allocate(self._tallies, self._capacity)
         for sender in self._inbox:
             self._write(sender)
+
+    @property
+    def _compares(self) -> bool:
+        """Whether differences between agents are measured before the next choice."""
+        return self._spread == AUTO and self.time > 0 and self.time % EVERY == 0
+
+    @property
+    def _neighbour_differences(self) -> dict[Name, float]:
+        """τ² of each sender, as it was measured last."""
+        return {sender: float(self._differences[row]) for sender, row in self._rows_of.items()}
+
+    def _set_differences(self, own: float, neighbours: dict[Name, float]) -> None:
+        """Write τ² of the agent itself, and of those senders of whom it is known."""
+        self._differences = np.zeros(self._capacity + 1)  # by row; the last one is the agent's own
+        self._differences[-1] = own
+        for sender, row in self._rows_of.items():
+            self._differences[row] = neighbours.get(sender, 0.0)
 
     def _write(self, sender: Name) -> None:
         """Write a neighbour's report into its row."""
@@ -108,6 +132,8 @@ class Decider:
         """The index of the arm to pull: the policy's choice, or what floors and caps make of it."""
         if self.traffic.is_free:
             return self._update(pick=True)
+        if self._compares:
+            self._update(pick=False)  # of all arms, not only of those that are free
         index, self.forced = self.traffic.draw(self._arms, luck_at(self.seed, self.time), self._prefer)
         return index
 
@@ -115,7 +141,7 @@ class Decider:
         """The index of the arm that the policy prefers among some, as if there were no others."""
         if len(among) == len(self._arms):
             return self._update(pick=True)
-        return among[self._workspace.among(among).believe(self._x, self._reading(), pick=True)]
+        return among[self._workspace.among(among).believe(self._x, self._reading()._replace(due=False), pick=True)]
 
     def _update(self, pick: bool) -> int:
         """Believe anew of all arms, and choose one where asked to."""
@@ -136,4 +162,7 @@ class Decider:
         """What becomes of each report on an arm, row by row; an arm without a pull of one's own hears nobody."""
         if not (uses and look.rows[arm, 0] and (x is not None or self._model.dimensions is None)):
             return [Fate.UNUSED if pulls > 0.0 else Fate.SILENT for pulls in look.told[self._rows, arm, 0]]
-        return fates_of(self.filter, look.pairs_at(arm, x, self._rows), self.f, self.kappa, int(self.clock))
+        compared = self._spread == AUTO and self._model.dimensions is None
+        apart = self._differences[self._rows] if compared else None
+        heard = look.pairs_at(arm, x, self._rows)
+        return fates_of(self.filter, heard, self.f, self.kappa, int(self.clock), differences=apart)

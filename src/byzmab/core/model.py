@@ -89,6 +89,9 @@ class Reading(NamedTuple):
     f: int
     kappa: float
     time: int
+    spread: float  # how far agents differ: see core/differences.py
+    due: bool  # whether that is measured anew
+    differences: Floats  # τ² of every row, then one's own
 
 
 class Pairs(NamedTuple):
@@ -194,13 +197,14 @@ def fates_of(
     kappa: float,
     time: int,
     expected: int = 0,  # how many neighbours should tell something; none where an absence proves nothing
+    differences: Floats | None = None,  # τ² of each sender, where neighbours are compared
 ) -> list[Fate]:
     """Return the fate of every report on an arm; unused are those of senders that one does not trust, or hear."""
     pairs, speaks, left_out, trusts = heard
     out = int(left_out.sum())
     silent = max(0, expected - out - int((pairs.pulls > 0.0).sum()))
     if trusts and filter.hears:
-        fates = filter.fates(*pairs, f - out, kappa, time, silent)
+        fates = filter.fates(*pairs, f - out, kappa, time, silent, differences)
     else:
         fates = [Fate.UNUSED if says else Fate.SILENT for says in speaks]
     vetted = zip(fates, left_out & speaks, strict=True)

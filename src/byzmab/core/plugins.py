@@ -24,6 +24,7 @@ class Plugin:
     kind: ClassVar[str]
     function: ClassVar[str]  # the compiled function that it cannot do without
     by_name: ClassVar[tuple[str, ...]] = ()  # fields given by name alone, and of which compiled functions know nothing
+    words: ClassVar[Mapping[str, float]] = {}  # numbers that have a name
     parameters: ClassVar[str] = ""  # what may stand after the colon, for `byzmab list`
 
     @classmethod
@@ -57,7 +58,8 @@ class Plugin:
                 name, value = placed[number] if number < len(placed) else "", part
             if name not in known or name in values or by_name != bool(equals):
                 raise ValueError(part)
-            values[name] = int(value) if known[name].type in (int, "int") else float(value)
+            meant: float | str = cls.words.get(value.strip(), value)
+            values[name] = int(meant) if known[name].type in (int, "int") else float(meant)
         return values
 
     @classmethod

@@ -127,9 +127,9 @@ class TallyWorkspace(Workspace):
         return Belief(*own[ESTIMATES:])
 
     def _call(self, decide: Any, own: Floats, params: tuple[Floats, Floats], reading: Reading, pick: bool) -> int:
-        rows, consistency, f, kappa, time = reading
-        setting = consistency, f, kappa, time, self.clock(time)
-        return int(decide(own, self._told, self._work, rows, params, self._rng, setting, pick))
+        rows, consistency, f, kappa, time, spread, due, differences = reading
+        setting = consistency, f, kappa, time, self.clock(time), spread, due
+        return int(decide(own, self._told, self._work, rows, differences, params, self._rng, setting, pick))
 
     def among(self, arms: list[int]) -> Self:
         some = copy(self)

@@ -7,14 +7,15 @@ import numpy as np
 from numba import types
 
 from byzmab.core.believe import Inbox, Own, Reading, believe_agent
-from byzmab.core.compiler import compiled, specialize
+from byzmab.core.compiler import compiled, compiled_noinline, specialize
+from byzmab.core.differences import is_due, limit_others, measure_difference, measure_neighbour
 from byzmab.core.filters.base import EVERY_ROUND, Filter
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Belief
 from byzmab.engine.audit import believes_anyone, expelled_by, f_of_agent
 from byzmab.engine.dense import believe_all_dense
 from byzmab.engine.digest import believe_all_digested
-from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of
+from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of, span_of
 from byzmab.engine.state import BAD_BELIEF, State, StateType
 from byzmab.engine.typed import unsigned
 from byzmab.ordering.shared_order import merge_droppable
@@ -25,7 +26,11 @@ def dirty_arms(state: State, agent: int, first: np.uint64, end: np.uint64, word:
     """Return a word with the bits of those of its arms on which something changed that an agent knows or receives."""
     arms = state.arms - WORD * word
     every_arm = ALL_BITS if arms >= WORD else bit_of(arms) - np.uint64(1)
-    if state.stable_inbox == 0 or state.depends_on == EVERY_ROUND:
+    if (
+        state.stable_inbox == 0
+        or state.depends_on == EVERY_ROUND
+        or is_due(state.agent_spread, state.time, state.epoch)
+    ):
         return every_arm
     dirty_rows = state.dirty
     inbox_rows = unsigned(state.inbox_rows)
@@ -35,6 +40,19 @@ def dirty_arms(state: State, agent: int, first: np.uint64, end: np.uint64, word:
         if dirty == every_arm:
             break
     return np.uint64(dirty)
+
+
+@compiled_noinline
+def measure_neighbours(state: State, agent: int) -> None:
+    """Measure how far each neighbour that an agent hears now differs from it."""
+    pulls, means, told_pulls, told_means = state.pulls, state.means, state.told_pulls, state.told_means
+    rows, senders, starts = state.inbox_rows, state.inbox_senders, state.inbox_starts
+    differences = state.neighbour_differences
+    for entry in range(starts[agent], starts[agent + 1]):
+        row = rows[entry]
+        differences[agent, senders[entry]] = measure_neighbour(
+            pulls[agent], means[agent], told_pulls[row], told_means[row]
+        )
 
 
 def believe_all(state: State) -> None:
@@ -55,6 +73,9 @@ def believe_all(state: State) -> None:
     estimates = state.estimates
     weights = state.weights
     doubts = state.doubts
+    differences, neighbour_differences = state.differences, state.neighbour_differences
+    senders = unsigned(state.inbox_senders)
+    due = is_due(state.agent_spread, state.time, state.epoch)
     for agent in range(state.agents):
         expelled = expelled_by(state, agent)
         first, end = starts[agent], starts[agent + 1] if believes_anyone(state, agent, expelled) else starts[agent]
@@ -66,22 +87,32 @@ def believe_all(state: State) -> None:
             state.clock,
             state.expects * (heard - expelled),
         )
+        if due:
+            measure_neighbours(state, agent)
+        belief = Belief(estimates[agent], weights[agent], doubts[agent], own_means[agent], own_pulls[agent])
         for word in range(state.dirty_words):
             dirty = dirty_arms(state, agent, first, starts[agent + 1], word)  # an expulsion may end all trust
             if dirty == NO_BITS:
                 continue
             sound = believe_agent(
                 Own(own_pulls[agent], own_means[agent]),
-                Inbox(told_pulls, told_means, inbox_rows, first, end),
+                Inbox(told_pulls, told_means, inbox_rows, first, end, senders, neighbour_differences[agent]),
                 dirty,
-                (WORD * word, min(state.arms, WORD * (word + 1))),
+                span_of(word, state.arms),
                 reading,
                 params,
                 work,
-                Belief(estimates[agent], weights[agent], doubts[agent], own_means[agent], own_pulls[agent]),
+                belief,
             )
             if not sound:
                 state.fault = BAD_BELIEF
+        if state.agent_spread == 0.0:
+            continue
+        if due:
+            differences[agent] = measure_difference(own_pulls[agent], own_means[agent], belief)
+        for word in range(state.dirty_words):
+            dirty, span = dirty_arms(state, agent, first, starts[agent + 1], word), span_of(word, state.arms)
+            limit_others(own_pulls[agent], own_means[agent], dirty, span, differences[agent], belief)
 
 
 def believing(filter: Filter, dense: bool, digested: bool) -> Any:

@@ -4,12 +4,13 @@ import numpy as np
 
 from byzmab.core.believe import is_sound
 from byzmab.core.compiler import compiled, compiled_noinline
+from byzmab.core.differences import is_due, limit_others, measure_difference
 from byzmab.core.filters.base import EVERY_ROUND
 from byzmab.core.filters.trimmed import believe_dense  # `specialize` puts the filter's own in its place
-from byzmab.core.report import LEAST_PULLS, Floats, Heard, Integers, Words
+from byzmab.core.report import LEAST_PULLS, Belief, Floats, Heard, Integers, Words
 from byzmab.core.sorting import sort_reports
 from byzmab.engine.audit import expelled_by
-from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of, is_marked
+from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of, is_marked, span_of
 from byzmab.engine.state import BAD_BELIEF, State
 from byzmab.engine.tell import NOT_KEPT
 from byzmab.engine.tell import tell_tallies as tell  # `specialize` puts that of reports that are kept in its place
@@ -197,6 +198,20 @@ def drops_extremes(params: Floats, time: int) -> tuple[float, bool]:
 merge, drops = merge_extremes, drops_extremes  # `specialize` puts others in their place for filters with a centre
 
 
+@compiled
+def limit_all(state: State, follow: bool, due: bool) -> None:
+    """Let every agent limit what others are worth to it, by how much it differs from them; on dirty arms if asked."""
+    pulls, means, differences = state.pulls, state.means, state.differences
+    estimates, weights, doubts = state.estimates, state.weights, state.doubts
+    for agent in range(state.agents):
+        belief = Belief(estimates[agent], weights[agent], doubts[agent], means[agent], pulls[agent])
+        if due:
+            differences[agent] = measure_difference(pulls[agent], means[agent], belief)
+        for word in range(state.dirty_words):
+            dirty = union(state.dirty, word) if follow else ALL_BITS
+            limit_others(pulls[agent], means[agent], dirty, span_of(word, state.arms), differences[agent], belief)
+
+
 def believe_all_dense(state: State) -> None:
     """Let every agent believe anew of every arm on which some report changed."""
     agents, arms = state.agents, state.arms
@@ -218,6 +233,8 @@ def believe_all_dense(state: State) -> None:
     consistency = state.consistency == 1
     follow = state.stable_inbox == 1 and state.depends_on != EVERY_ROUND
     rule = Rule(min(state.f + state.most_missing, agents), *drops(params, state.time))
+    due = is_due(state.agent_spread, state.time, state.epoch)
+    follow &= not due
     dirty = ALL_BITS
     for arm in range(arms):
         if follow and arm % WORD == 0:
@@ -241,3 +258,5 @@ def believe_all_dense(state: State) -> None:
             estimates[agent, arm], weights[agent, arm], doubts[agent, arm] = believe_dense(heard, middle)
             if not is_sound(estimates[agent, arm], weights[agent, arm], doubts[agent, arm]):
                 state.fault = BAD_BELIEF
+    if state.agent_spread != 0.0:
+        limit_all(state, follow, due)

@@ -16,6 +16,12 @@ def bit_of(arm: int) -> np.uint64:
 
 
 @compiled
+def span_of(word: int, arms: int) -> tuple[int, int]:
+    """Return the first arm of a word, and the one after its last."""
+    return WORD * word, min(arms, WORD * (word + 1))
+
+
+@compiled
 def mark(dirty: Words, arm: int) -> None:
     """Set the bit of an arm."""
     dirty[np.uint64(arm) >> np.uint64(6)] |= bit_of(arm)

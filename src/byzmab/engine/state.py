@@ -103,6 +103,7 @@ class Sizes:
     inbox_capacity: int = size("room for received reports, all agents together")
     max_inbox: int = size("the most reports that one agent can receive")
     window: int = size("how many of the latest pulls count, where only these do")
+    compared: int = size("agents that are compared with each agent: all or none")
     grid_size: int = size("rounds on which regret is recorded")
 
 
@@ -131,6 +132,7 @@ class Settings:
     careful: int = setting("1 if Byzantine agents send nothing of the kind")
     common_lies: int = setting("1 if each Byzantine agent sends all receivers the same, cached per sender")
     tell_rounds: int = setting("rounds after which a whole report is sent again")
+    agent_spread: float = setting("how far agents may differ: AUTO, 0 or ε; see core/differences.py")
     growth: float = setting("δ, the share by which a count grows until it is sent again, or NO_GROWTH")
     stable_inbox: int = setting("1 if reports keep their rows, so that changes can be followed from round to round")
     dense: int = setting("1 if nearly everyone hears everyone, and reports are ordered once for all")
@@ -221,6 +223,10 @@ class Agents:
     doubts: Floats = array("agents", "arms", about="d")
     own_estimates: Floats = array("agents", "arms", about="what own data alone say", unless=no_contexts, shares="means")
     own_weights: Floats = array("agents", "arms", about="and what they are worth", unless=no_contexts, shares="pulls")
+    differences: Floats = array("agents", about="τ², how far each agent is from its neighbours")
+    neighbour_differences: Floats = array(
+        "agents", "compared", about="τ² of each neighbour of each agent, where neighbours are compared"
+    )
     choices: Integers = array("agents", about="the arm each pulls next")
     policy_keys: Words = array("agents", about="keys of the decision streams")
     filter_params: Floats = array(ANY, about="the filter's parameters")
@@ -281,6 +287,9 @@ class Lies:
     lie_means: Floats = array("arms", about="x̄ of the same")
     past_pulls: Floats = array("lie_edges", "arms", about="n as sent last on each edge", unless=compares_nothing)
     past_totals: Floats = array("lie_edges", "arms", about="n x̄ of the same", unless=compares_nothing)
+    past_used: Floats = array(
+        "lie_edges", about="of M + t pulls, those used up: see engine/audit.py", unless=compares_nothing
+    )
     expelled: Integers = array("lie_edges", about="1 if the receiver has expelled the sender", unless=compares_nothing)
 
 

@@ -8,6 +8,7 @@ from byzmab.core import draws
 from byzmab.core.compiler import is_ours
 from byzmab.core.contexts.believe import scratch_shapes
 from byzmab.core.contexts.statistics import empty_statistics, row_size
+from byzmab.core.differences import AUTO
 from byzmab.core.errors import BadInput
 from byzmab.core.liars import FROM_NEIGHBOURS
 from byzmab.core.report import Floats
@@ -119,6 +120,7 @@ class Run:
         state.numbers = np.array(parts.order)
         self._set_rewards(parts.rewards)
         state.kappas = draw_kappas(experiment, run)
+        state.differences = np.full(parts.agents, max(parts.filter.spread_between_agents, 0.0) ** 2)
         for kind, part in PARAMETERIZED.items():
             setattr(state, f"{kind}_params", getattr(parts, part).params)
         state.attack_scratch = np.zeros(parts.attack.scratch_shape(parts.agents, parts.arms, parts.byzantine))
@@ -147,6 +149,7 @@ def settings_of(experiment: Experiment, dense: bool) -> dict[str, float]:
     history = (memory if kept == NOT_KEPT else 0) + experiment.delay + 1
     edges = expected_edges(experiment, dense) + parts.agents
     at_contexts = {} if parts.contexts is None else settings_at(parts.contexts, parts.arms, parts.agents)
+    spread = parts.filter.spread_between_agents if baseline is None and not experiment.context else 0.0
     return {
         "agents": parts.agents,
         "arms": parts.arms,
@@ -176,6 +179,8 @@ def settings_of(experiment: Experiment, dense: bool) -> dict[str, float]:
         "common_lies": kept == PER_SENDER and not parts.attack.equivocates and parts.contexts is None,
         "tell_rounds": parts.tell.rounds,
         "growth": parts.tell.growth,
+        "agent_spread": spread,
+        "compared": 0 if spread != AUTO or dense else parts.agents,
         "stable_inbox": always_same and (history == 1 or kept == PER_SENDER) and experiment.epoch == 1,
         "dense": dense,
         "lists_edges": not dense or parts.attack.sees_edges,

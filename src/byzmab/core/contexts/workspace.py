@@ -98,7 +98,7 @@ class ContextWorkspace(Workspace):
             self.beliefs[:] = [[NEUTRAL], [0.0], [0.0], [NEUTRAL], [0.0]]
             return 0
         self._heard_at = x
-        model, (rows, consistency, f, kappa, time) = self.model, reading
+        model, (rows, consistency, f, kappa, time, *_) = self.model, reading
         chosen = self._decide(
             self.rows,
             self._own_versions,

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from byzmab.core.differences import own_variance, worth_of
 from byzmab.core.filters.fates import TOLD, Fate, blank_fates
 from byzmab.core.mistakes import Contract, a_number_and_a_bool, a_total_and_a_size, three_numbers
 from byzmab.core.plugins import Plugin
-from byzmab.core.report import NO_MIDDLE, Floats, Heard
+from byzmab.core.report import LEAST_PULLS, NO_MIDDLE, Floats, Heard
 
 # Which changes make a belief out of date: a filter declares one of these as `depends_on`.
 EVERY_ROUND = 0  # time itself, or unknown: believe anew in every round
@@ -92,6 +93,11 @@ class Filter(Plugin):
             if "believe" in vars(cls) and name not in vars(cls):
                 setattr(cls, name, None)
 
+    @property
+    def spread_between_agents(self) -> float:
+        """How far the true means of agents may differ: AUTO, a bound ε, or 0; see core/differences.py."""
+        return 0.0
+
     @classmethod
     def functions(cls) -> Iterator[tuple[str, Any, Contract]]:
         """Its compiled functions, with what is asked of them."""
@@ -105,7 +111,13 @@ class Filter(Plugin):
             yield "believe_digest", cls.believe_digest, BELIEVE_DIGEST
 
     def played(self, name: str) -> Any:
-        """The function of a name, as loops are compiled with it: one that does no more than the parameters ask for."""
+        """The function of a name, as loops are compiled with it: one that does no more than the parameters ask for.
+
+        Parameters
+        ----------
+        name
+            The name of the function.
+        """
         return getattr(type(self), name)
 
     def believed(
@@ -118,18 +130,53 @@ class Filter(Plugin):
         kappa: float,
         time: int,
         silent: int = 0,
+        differences: Floats | None = None,  # τ² of each sender, where neighbours are compared
     ) -> tuple[tuple[float, float, float], list[Fate]]:
-        """Return the belief of an arm, and the fates of all reports, the silent and the inconsistent included."""
-        loud = pulls > 0.0
+        """Return the belief of an arm, and the fates of all reports, the silent and the inconsistent included.
+
+        Parameters
+        ----------
+        own_pulls
+            The agent's own number of pulls.
+        own_mean
+            The agent's own sample mean.
+        pulls
+            Pulls in each report.
+        means
+            Sample means in each report.
+        f
+            Upper bound on Byzantine neighbours.
+        kappa
+            Consistency level.
+        time
+            The round, t.
+        silent
+            Expected neighbours that reported nothing.
+        differences
+            τ² of each sender, where neighbours are compared.
+        """
+        loud, worths = pulls > 0.0, pulls
+        if differences is not None:
+            variance = own_variance(own_pulls, own_mean)
+            given = zip(pulls, differences, strict=True)
+            worths = np.array([worth_of(count, own_pulls, apart, variance) for count, apart in given])
+        unlike = loud & (worths == 0.0)
+        pulls, means = np.where(unlike, LEAST_PULLS, worths), np.where(unlike, own_mean, means)
         used = loud & (kappa * pulls >= own_pulls) if self.consistency else loud
         kept, fates = np.flatnonzero(used), blank_fates(int(used.sum()))
         rest = float(own_pulls), float(own_mean), f, kappa, time, silent, np.array(self.params, np.float64)
         belief = self.played("believe")(Heard(pulls[kept], means[kept], *rest, fates))
         left_out = [Fate.INCONSISTENT if is_loud else Fate.SILENT for is_loud in loud]
         for place, code in zip(kept.tolist(), fates.codes.tolist(), strict=True):
-            left_out[place] = TOLD[code]
+            left_out[place] = Fate.UNLIKE if unlike[place] else TOLD[code]
         return belief, left_out
 
     def fates(self, *heard: Any) -> list[Fate]:
-        """Return what became of each report on an arm; `heard` is what `believed` is given."""
+        """Return what became of each report on an arm; `heard` is what `believed` is given.
+
+        Parameters
+        ----------
+        *heard
+            The arguments of `believed`.
+        """
         return self.believed(*heard)[1]

@@ -20,6 +20,7 @@ class Fate(StrEnum):
     IMPLAUSIBLE = "implausible"  # no honest agent would send it, says `screened`
     INCONSISTENT = "inconsistent"  # fails step A: too few pulls
     UNUSED = "unused"  # there were too few reports to use any, or the filter hears nobody
+    UNLIKE = "unlike"  # its arms are too far from the receiver's own to tell anything about them
     SILENT = "silent"  # no pulls told
     EXPELLED = "expelled"  # proven to lie before, and heard no more
     HEARD = "heard"  # the filter, a user's own, does not tell

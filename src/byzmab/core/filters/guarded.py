@@ -8,25 +8,27 @@ says what is only measured: the recommended setting, whose doubt is smaller and 
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from byzmab.core.compiler import compiled, compiled_noinline
+from byzmab.core.differences import AUTO
 from byzmab.core.filters.base import CAPPED_COUNTS, Filter
 from byzmab.core.filters.fates import IMPLAUSIBLE, UNUSED, move_place, tell, tell_all
 from byzmab.core.filters.medians import FEW, median_of_few, median_with
 from byzmab.core.filters.pull import cap_of, pool_around
 from byzmab.core.liars import ENOUGH_PER_LIAR
 from byzmab.core.report import Fates, Floats, Heard, Middle
-from byzmab.core.sorting import sort_few, sort_reports, take_out
+from byzmab.core.sorting import sort_few, sort_reports, value_at
 
 BIAS, CAUTION, FADE, PROVEN = range(4)  # where the parameters are
-SIGMA = 0.5  # the largest standard deviation of rewards in [0, 1]
 IMPOSSIBLE = 4.0  # c (x̄ − centre)² above this + ½ ln c: four and a half standard errors at ten pulls, more at more
 SURELY = 24.0  # IMPOSSIBLE + ½ ln c is less for any count up to 10¹⁷, so that no logarithm is needed above it
 TRIMMED_PULLS_KNOW = 0.9  # what a trimmed mean knows of those it is made from, less f: measured
 MODERATE = 2.0  # standard errors by which a lie may raise the doubt: more is not believed to be honest
-ROOM = 2.0  # half the width of an interval, in 1/√w, by which being alone is compared with what was heard
 ALL_WITH_ALL = 24  # up to so many reports are sorted by comparing all with all
 
 
@@ -82,38 +84,50 @@ def drop_impossible(heard: Heard, centre: float, f: int) -> int:
 def drop_strangest(
     own_pulls: float, own_mean: float, centre: float, pulls: Floats, means: Floats, f: int, fates: Fates | None
 ) -> int:
-    """Drop at most f impossible reports one by one, the strangest first; return how many are left."""
-    left = pulls.size
-    sort_reports(pulls, means, fates)  # of equally strange ones the first goes
-    for _ in range(f):
-        farthest, worst = -1, 0.0
-        for report in range(left):
-            far = strangeness(means[report], min(pulls[report], own_pulls), centre, own_mean)
-            farthest, worst = (report, far) if far > worst else (farthest, worst)
-        if farthest < 0:
-            break
-        tell(fates, farthest, IMPLAUSIBLE)
-        left = take_out(farthest, pulls, means, left, fates)
-    return left
+    """Drop the at most f strangest of the impossible reports; return how many are left."""
+    sort_reports(pulls, means, fates)  # of equally strange ones the first go
+    size, kept, impossible = pulls.size, 0, 0
+    if f == 0:
+        return size
+    strange, ordered = np.empty(size), np.empty(size)
+    for report in range(size):
+        far = strangeness(means[report], min(pulls[report], own_pulls), centre, own_mean)
+        strange[report], ordered[report] = far, far
+        impossible += far > 0.0
+    limit = value_at(size - f, ordered) if impossible > f else 0.0
+    at_limit = f if limit > 0.0 else 0  # so many of those at the limit go: f without those beyond it
+    for report in range(size):
+        at_limit -= limit > 0.0 and strange[report] > limit
+    for report in range(size):
+        goes = strange[report] > limit
+        if strange[report] == limit and at_limit > 0:
+            goes, at_limit = True, at_limit - 1
+        if goes:
+            tell(fates, report, IMPLAUSIBLE)
+        pulls[kept], means[kept] = pulls[report], means[report]
+        move_place(fates, report, kept)
+        kept += not goes
+    return kept
 
 
 @compiled
-def deviation_near(top: float) -> float:
-    """The largest standard deviation of rewards whose mean is `top`, at least ½, as a share of SIGMA."""
-    mean = min(max(top, 0.5), 1.0)
-    return 2.0 * math.sqrt(mean * (1.0 - mean))
+def deviation_at(estimate: float, weight: float) -> float:
+    """The largest standard deviation of rewards whose mean may lie one standard error nearer to ½ than the estimate."""
+    variance = max(0.0, estimate * (1.0 - estimate))
+    off = max(0.0, abs(estimate - 0.5) - math.sqrt(variance / weight) - 1.0 / weight)
+    return math.sqrt(max(0.0, 0.25 - off * off))
 
 
 @compiled
-def measured_doubt(lift: float, lies: float, estimate: float, weight: float, params: Floats) -> float:
+def measured_doubt(lift: float, lies: float, deviation: float, weight: float, params: Floats) -> float:
     """The doubt of the recommended setting: caution while little was heard, and what trimming may have taken away.
 
     `lift` is by how much the estimate rises if only those who pull down are left out: if the f who pull down hardest
     are the liars, the estimate is too low by that much. `lies` is the most that lies of moderate size raise it by.
     """
     young = params[FADE] / (params[FADE] + weight)
-    doubt = params[CAUTION] * SIGMA * math.sqrt(young / weight) + params[BIAS] * young * min(max(lift, 0.0), lies)
-    return float(doubt * deviation_near(estimate + 1.5 * SIGMA / math.sqrt(weight)))
+    doubt = params[CAUTION] * deviation * math.sqrt(young / weight)
+    return float(doubt + params[BIAS] * young * min(max(lift, 0.0), lies))
 
 
 @compiled
@@ -169,7 +183,7 @@ def believe_proven(heard: Heard) -> tuple[float, float, float]:
 
 @compiled
 def believe_measured(heard: Heard, middle: Middle) -> tuple[float, float, float]:
-    """The mean of what does not pull too hard, its weight, and the doubt that is left; alone where that is better."""
+    """The mean of what does not pull too hard, its weight, and the doubt that is left."""
     n, mean, pulls, means, centre = heard.own_pulls, heard.own_mean, heard.pulls, heard.means, middle.centre
     f = liars_left(heard.f, heard.silent)
     if pulls.size + middle.size <= ENOUGH_PER_LIAR * f:
@@ -185,12 +199,9 @@ def believe_measured(heard: Heard, middle: Middle) -> tuple[float, float, float]
     weight = max(kept, n + TRIMMED_PULLS_KNOW * (told + middle.pulls - f * cap))
     upper_kept = between + left_in.upper_kept
     lift = centre + (rewards + left_in.upper_total) / upper_kept - estimate
-    lies = f * MODERATE * SIGMA * math.sqrt(cap) / upper_kept
-    doubt = measured_doubt(lift, lies, estimate, weight, heard.params)
-    if doubt + ROOM / math.sqrt(weight) >= ROOM / math.sqrt(n):
-        tell_all(heard.fates, UNUSED)
-        return mean, n, 0.0
-    return estimate, weight, doubt
+    deviation = deviation_at(estimate, weight)
+    lies = f * MODERATE * deviation * math.sqrt(cap) / upper_kept
+    return estimate, weight, measured_doubt(lift, lies, deviation, weight, heard.params)
 
 
 @compiled_noinline
@@ -240,18 +251,26 @@ class Guarded(Filter):
 
     parameters = (
         "guarded:2,2.5,40, how many times what trimming took off and how many standard errors are doubted, both 0 or "
-        "more, and the pulls after which doubt fades, above 0; guarded:proven=1 for the theorem's constants"
+        "more, and the pulls after which doubt fades, above 0; guarded:proven=1 for the theorem's constants; "
+        "guarded:spread=auto, how far the true means of agents differ: measured if auto, none if 0, or a bound up to 1"
     )
     believe = staticmethod(believe)
     believe_dense = staticmethod(believe_dense)
     drops = staticmethod(drops)
     depends_on = CAPPED_COUNTS
+    words: ClassVar[Mapping[str, float]] = {"auto": AUTO}
     audits = True
     steady = True
     bias: float = 2.0  # these three are measured, not derived
     caution: float = 2.5
     fade: float = 40.0
     proven: int = 0
+    spread: float = AUTO
+
+    @property
+    def spread_between_agents(self) -> float:
+        """How far the true means of agents may differ; the theorem is about equal ones."""
+        return 0.0 if self.proven else self.spread
 
     def played(self, name: str) -> Any:
         """Without what is proven where it is not asked for: half of what there is to compile."""
@@ -260,5 +279,6 @@ class Guarded(Filter):
 
     def __post_init__(self) -> None:
         doubts = 0.0 <= self.bias < math.inf and 0.0 <= self.caution < math.inf and 0.0 < self.fade < math.inf
-        if not doubts or self.proven not in (0, 1):
-            raise self.misunderstood(f"{self.bias},{self.caution},{self.fade},{self.proven}")
+        spread = self.spread == AUTO or (0.0 <= self.spread <= 1.0 and not (self.proven and self.spread))
+        if not doubts or self.proven not in (0, 1) or not spread:
+            raise self.misunderstood(f"{self.bias},{self.caution},{self.fade},{self.proven},spread={self.spread}")

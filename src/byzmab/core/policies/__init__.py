@@ -3,6 +3,7 @@
 from byzmab.core.plugins import Registry
 from byzmab.core.policies.base import Policy
 from byzmab.core.policies.greedy import Greedy
+from byzmab.core.policies.kl_moss import KlMoss
 from byzmab.core.policies.kl_ucb import KlUcb
 from byzmab.core.policies.moss import Moss
 from byzmab.core.policies.softmax import Softmax
@@ -21,6 +22,7 @@ POLICIES = Registry(
         "softmax": Softmax,
         "kl-ucb": KlUcb,
         "moss": Moss,
+        "kl-moss": KlMoss,
         "thompson": Thompson,
         "thompson-normal": ThompsonNormal,
     },

@@ -40,6 +40,7 @@ class RoundView(NamedTuple):
     expected: Integers  # agents: how many neighbours should tell something
     expelled: Any  # reports: whether it is from somebody whom the receiver has expelled, and so tells nothing
     fs: Integers  # agents: the fault budget left; NOBODY where all reports are ignored
+    differences: Floats  # agents × agents: τ² of each neighbour; empty where they are not compared
 
 
 def play_round(stage: Run) -> RoundView:
@@ -77,6 +78,7 @@ def play_round(stage: Run) -> RoundView:
         np.diff(starts) * int(state.expects),
         _expelled(state, starts, state.inbox_senders[: rows.size]),
         fault_budgets(state),
+        state.neighbour_differences.copy(),
     )
 
 
@@ -107,6 +109,7 @@ def fates_of(experiment: Experiment, view: RoundView, agent: int) -> list[list[F
         return [
             [Fate.UNUSED if told else Fate.SILENT for told in column > 0.0] for column in view.told_pulls[reports].T
         ]
+    apart = view.differences[agent, view.senders[reports]] if view.differences.size else None
     columns = [
         parts.filter.fates(
             float(view.pulls[agent, arm]),
@@ -117,6 +120,7 @@ def fates_of(experiment: Experiment, view: RoundView, agent: int) -> list[list[F
             float(view.kappas[agent]),
             int(view.clock),
             max(0, view.expected[agent] - expelled.size - int((view.told_pulls[reports, arm] > 0.0).sum())),
+            apart,
         )
         for arm in range(parts.arms)
     ]
