@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from byzmab.simulation.context_run import ContextRun
 
 from byzmab import BadInput, Experiment, Graph, compiled, simulate
 from byzmab.cli.main import main
@@ -109,7 +108,7 @@ ELSEWHERE = {
 
 
 def made(experiment, dense):
-    return ContextRun(experiment, 0) if experiment.context else Run(experiment, 0, dense=dense)
+    return Run(experiment, 0, dense=None if experiment.context else dense)
 
 
 def raises_shortened(experiment, dense, field, axis, left):
