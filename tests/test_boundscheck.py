@@ -108,7 +108,7 @@ ELSEWHERE = {
 
 
 def made(experiment, dense):
-    return Run(experiment, 0, dense=None if experiment.context else dense)
+    return Run(experiment, 0, dense=dense)
 
 
 def raises_shortened(experiment, dense, field, axis, left):

@@ -30,7 +30,7 @@ from byzmab.experiment.experiment import Experiment
 from byzmab.graphs import Graph
 from byzmab.simulation.context_contract import check_at_contexts, check_tells_statistics
 from byzmab.simulation.run import simulate
-from byzmab.simulation.single_run import Run
+from byzmab.simulation.single_run import Run, plain_and_dense
 from byzmab.simulation.true_means import draw_means
 from byzmab.worlds import Drift, Pull, Rewards
 from byzmab.worlds.rewards import prepared_for
@@ -191,7 +191,7 @@ def _check_dense_in_use(filter: Filter) -> None:
     """A network makes the same choices with reports ordered once for all as with every inbox by itself."""
     for graph in ("complete", "erdos-renyi:0.8"):
         experiment = SMALL.but(agents=14, byzantine=2, f=2, filter=filter, graph=graph, attack="gaussian")
-        plain, dense = (Run(experiment, 0, dense=dense) for dense in (False, True))
+        plain, dense = plain_and_dense(experiment)
         for time in range(1, SMALL.horizon):
             for run in (plain, dense):
                 run.advance(time)

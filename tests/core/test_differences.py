@@ -26,7 +26,7 @@ def belief_of(estimate, weight, doubt, own_mean, own_pulls):
 def test_others_are_never_worth_more_than_the_difference_allows(n, others, mean, estimate, doubt, apart):
     """At most v/τ² pulls, and the estimate moves from what was pooled towards the own mean, never past it."""
     belief = belief_of(estimate, n + others, doubt, mean, n)
-    limit_others(belief.own_weights, belief.own_estimates, ALL_ARMS, apart, belief)
+    limit_others(belief.own_weights, belief.own_estimates, ALL_ARMS, (0, 1), apart, belief)
     left = belief.weights[0] - n
     assert -1e-9 * n <= left <= min(others, own_variance(n, mean) / apart) * (1 + 1e-9) + 1e-9 * n
     assert min(mean, estimate) - 1e-12 <= belief.estimates[0] <= max(mean, estimate) + 1e-12
@@ -35,7 +35,7 @@ def test_others_are_never_worth_more_than_the_difference_allows(n, others, mean,
 @given(n=COUNTS, others=COUNTS, mean=UNIT, estimate=UNIT, doubt=UNIT, apart=st.just(0.0) | DIFFERENCES)
 def test_no_report_takes_a_narrow_bound_from_own_data_away(n, others, mean, estimate, doubt, apart):
     belief = belief_of(estimate, n + others, doubt, mean, n)
-    limit_others(belief.own_weights, belief.own_estimates, ALL_ARMS, apart, belief)
+    limit_others(belief.own_weights, belief.own_estimates, ALL_ARMS, (0, 1), apart, belief)
     narrow = mean + 0.3 * math.sqrt(own_variance(n, mean) / n)
     assert belief.estimates[0] + belief.doubts[0] >= narrow - 1e-12
     if apart == 0.0:

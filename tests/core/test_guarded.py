@@ -13,6 +13,7 @@ from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.guarded import Guarded
 from byzmab.core.filters.pull import cap_of, move_extremes_out, sums_without_extremes
 from byzmab.core.filters.trimmed import Trimmed
+from byzmab.core.policies.base import with_doubt
 
 unit = st.floats(0, 1)
 PROVEN = np.array(Guarded(proven=1).params)
@@ -197,3 +198,22 @@ def test_a_filter_derived_from_it_is_played_with_its_own_function():
         believe = staticmethod(Trimmed.believe)
 
     assert Derived().played("believe") is Trimmed.believe
+
+
+@given(bound=st.floats(-1, 2), doubt=st.floats(0, 2), own=st.floats(-1, 2), mean=st.floats(0, 1))
+def test_a_limited_index_fails_only_where_doubt_or_own_data_fail(bound, doubt, own, mean):
+    """I = min(i + d, max(i, u)): valid where both are, and never above the larger bound."""
+    index = with_doubt(bound, doubt, own)
+    assert index == pytest.approx(min(bound + doubt, max(bound, own)), abs=1e-12)
+    assert index >= mean - 1e-9 or bound + doubt < mean or own < mean
+
+
+@given(data=st.data(), n=st.integers(1, 10**5), time=st.integers(120, 10**9))
+def test_with_even_counts_the_theorem_leaves_no_wider_interval_than_ucb1(data, n, time):
+    f = data.draw(st.integers(1, 14))
+    count = data.draw(st.integers(2 * f + 1, 29))
+    means = data.draw(st.lists(st.floats(0, 1), min_size=count, max_size=count))
+    reports = [(n, mean) for mean in means]
+    _, weight, doubt = Guarded.believe(heard(n, 0.5, reports, f, np.array(Guarded(proven=1).params)))
+    wide = math.sqrt(2.0 * math.log(time))
+    assert 2.0 * wide / math.sqrt(weight) + doubt <= 2.0 * wide / math.sqrt(n) + 1e-12

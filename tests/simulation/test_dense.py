@@ -17,7 +17,7 @@ from byzmab.core.filters import FILTERS
 from byzmab.core.filters.trimmed import Trimmed
 from byzmab.core.policies import POLICIES
 from byzmab.simulation.density import is_dense
-from byzmab.simulation.single_run import Run
+from byzmab.simulation.single_run import Run, plain_and_dense
 from byzmab.simulation.sizes import bytes_of
 from byzmab.testing import check
 
@@ -27,7 +27,7 @@ NETWORK = {"agents": 24, "byzantine": 3, "f": 3, "arms": (0.3, 0.7, 0.6, 0.65), 
 
 
 def assert_same_choices(experiment, run=0):
-    plain, dense = (Run(experiment, run, dense=dense) for dense in (False, True))
+    plain, dense = plain_and_dense(experiment, run)
     for time in range(1, experiment.horizon + 1):
         for played in (plain, dense):
             played.advance(time)
@@ -213,7 +213,7 @@ class Shout(Attack):
 @pytest.mark.parametrize("filter", ["trimmed", "pooled", "screened", "guarded"])
 def test_a_lie_however_large_costs_no_digit(filter):
     experiment = Experiment(attack=Shout(), filter=filter, **NETWORK)
-    plain, dense = (Run(experiment, 0, dense=dense) for dense in (False, True))
+    plain, dense = plain_and_dense(experiment)
     for played in (plain, dense):
         played.advance(experiment.horizon)
     assert dense.state.estimates == pytest.approx(plain.state.estimates, rel=1e-14)

@@ -87,7 +87,7 @@ def believe_all(state: State) -> None:
             state.clock,
             state.expects * (heard - expelled),
         )
-        if due:
+        if due and state.compared > 0:
             measure_neighbours(state, agent)
         belief = Belief(estimates[agent], weights[agent], doubts[agent], own_means[agent], own_pulls[agent])
         for word in range(state.dirty_words):

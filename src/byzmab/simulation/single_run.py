@@ -137,6 +137,16 @@ class Run:
         state.reward_params = np.concatenate(params)
 
 
+def plain_and_dense(experiment: Experiment, run: int = 0) -> tuple[Run, Run]:
+    """Return a run with every inbox by itself, and one with reports ordered once for all; neither compares neighbours.
+
+    The dense loop cannot do so, as it sums up reports of many neighbours; it measures own differences alone.
+    """
+    plain, dense = Run(experiment, run, dense=False), Run(experiment, run, dense=True)
+    plain.state.resize(compared=0)
+    return plain, dense
+
+
 def settings_of(experiment: Experiment, dense: bool) -> dict[str, float]:
     """The numbers of a state that follow from an experiment."""
     parts = experiment.parts
