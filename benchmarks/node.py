@@ -8,12 +8,14 @@ import json
 import os
 import random
 import resource
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -271,10 +273,49 @@ def insider(context):
     )
 
 
+WAITING = """INSERT INTO events (event_id, arm, round, chosen, state)
+WITH RECURSIVE row (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM row WHERE number < {count})
+SELECT printf('waiting-%010d', number), 'a', number, 0.0, 0 FROM row"""
+
+
+def backlog(count):
+    """Batches of decisions and rewards while so many events wait for a reward, and the memory of an export."""
+    with tempfile.TemporaryDirectory() as directory:
+        node = Node(directory)
+        with node:
+            pass
+        with closing(sqlite3.connect(node.directory / "data" / "node.db")) as data:
+            data.execute(WAITING.format(count=count))
+            data.execute("UPDATE arms SET pending = ? WHERE arm = 'a'", (count,))
+            data.commit()
+        with node:
+            asyncio.run(crowd(node.port, 20, 2.0))
+            times, began = [], time.perf_counter()
+
+            async def work():
+                await asyncio.gather(*(client(node.port, began + SECONDS, 20, times) for _ in range(CLIENTS)))
+
+            asyncio.run(work())
+            out = node.directory / "state.json"
+            exporter = [sys.executable, "-m", "byzmab.cli.main", "node", "export", str(node.file), "--out", str(out)]
+            began = time.perf_counter()
+            usage = os.wait4(subprocess.Popen(exporter).pid, 0)[2]
+            took = time.perf_counter() - began
+        times.sort()
+        print(
+            f"{count:>9,} events wait: p95 {times[int(0.95 * len(times))] * 1e3:5.1f} ms; export of "
+            f"{out.stat().st_size / 1e6:.0f} MB takes {usage.ru_maxrss / 1024:.0f} MB and {took:.0f} s"
+        )
+
+
 def main():
     if sys.argv[1:] == ["insider"]:
         insider(2)
         insider(0)
+        return
+    if sys.argv[1:] == ["backlog"]:
+        backlog(1_000)
+        backlog(3_000_000)
         return
     http()
     frames()

@@ -17,7 +17,8 @@ from byzmab.node.clock import Clock
 from byzmab.node.config import Config, Http, HttpTls, Links, Neighbour, write_config
 from byzmab.node.host import Host
 from byzmab.node.identity import Key
-from byzmab.node.store import NodeStore
+from byzmab.node.records import from_json
+from byzmab.node.store import NodeStore, export_state
 from byzmab.node.transport.memory import Hub, MemoryTransport
 from byzmab.node.wire import SignedReport, seal
 
@@ -95,6 +96,16 @@ def learn(host, rounds, reward=lambda arm: 0.5):
     for _ in range(rounds):
         event_id, arm, *_ = host.select()
         host.reward(event_id, reward(arm))
+
+
+def exported(directory):
+    """The state of a node as it is exported."""
+    return b"".join(export_state(directory))
+
+
+def state_of(directory):
+    """The state of a node, its events included."""
+    return from_json(exported(directory))
 
 
 def free_port():

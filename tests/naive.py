@@ -425,6 +425,8 @@ class Liars:
         self.M = experiment.parts.arms
         self.step_a = experiment.filter in HAVE_STEP_A
         self.filter, self.policy = experiment.filter, experiment.policy
+        self.taken = [[(0, 0.0)] * self.M for _ in range(self.B)]  # of liars whose rewards are shifted
+        self.shifted = [[0.0] * self.M for _ in range(self.B)]
         self.plans, self.due, self.tracks = {}, {}, {}  # tracks: what was told before, by receiver and liar
         self.key = key_of(experiment, run, ATTACK)
         rng = Stream(self.key)
@@ -437,6 +439,17 @@ class Liars:
         rng = Stream(fold(self.key, t))
         if self.name in ("constant", "mimic"):
             self.copied = self.B + rng.below(self.N - self.B)
+        if self.name == "shifted":
+            common = [average(column) for column in zip(*mu, strict=True)]
+            for liar in range(self.B):
+                for k in range(self.M):
+                    pulls, total = n[liar][k], n[liar][k] * x[liar][k]
+                    pulls_before, total_before = self.taken[liar][k]
+                    for _ in range(round(pulls - pulls_before)):
+                        harmful = float(k != max(range(self.M), key=lambda arm: common[arm]))
+                        rewards = (total - total_before) / (pulls - pulls_before)
+                        self.shifted[liar][k] += harmful if rng.uniform() < float(self.parameter or 0.1) else rewards
+                    self.taken[liar][k] = pulls, total
         if self.name == "gaussian":
             normal = range(self.B, self.N)
             self.drawn = list(range(self.B))
@@ -462,7 +475,27 @@ class Liars:
 
     def careful_lie(self, liar, i, past, expected):
         """The lie nearest to what `liar` would like to tell that can follow what it told agent i before."""
-        return [nearest(n, x, *past[k], expected) for k, (n, x) in enumerate(self.lie(liar, i))]
+        past, used = past
+        lies = [nearest(n, x, *past[k], expected) for k, (n, x) in enumerate(self.lie(liar, i))]
+        grown = [max(n - past[k][0], 0) for k, (n, _) in enumerate(lies)]
+        room = self.M + self.t - used
+        if sum(grown) <= room:
+            return lies
+        less = [0] * self.M
+        for k in range(self.M):
+            if past[k][0] == 0 and room >= 1:
+                less[k] = min(grown[k], 1)
+                room -= less[k]
+        while room >= 1:
+            lacking = [grown[k] - less[k] for k in range(self.M)]
+            most = lacking.index(max(lacking))
+            if lacking[most] <= 0:
+                break
+            room -= min(lacking[most], 1)
+            less[most] += min(lacking[most], 1)
+        return [
+            nearest(past[k][0] + less[k], x, *past[k], expected) if n > 0 else (n, x) for k, (n, x) in enumerate(lies)
+        ]
 
     def on_arm(self, liar, i, k, rng):
         n, x, honest = self.n, self.x, [x[k] for x in self.x[self.B :]]
@@ -483,6 +516,13 @@ class Liars:
         if self.name == "alie":
             c = float(self.parameter or 1.5) * (1 if k != self.best else -1)
             return n[i][k] + 1, min(max(average(honest) + c * std(honest), 0.0), 1.0)
+        if self.name == "beside":
+            error = float(self.parameter or 0.5) * 0.5 / math.sqrt(max(n[i][k], 1))
+            return n[i][k] + 1, min(max(x[i][k] + (error if k != self.best else -error), 0.0), 1.0)
+        if self.name == "ends":
+            return n[i][k] + 1, float(liar % 2)
+        if self.name == "shifted":
+            return n[liar][k], self.shifted[liar][k] / n[liar][k]
         if self.name == "smart":
             aside = any(x[i][arm] < 0 and self.mu[arm] < max(self.mu) for arm in range(self.M))
             counts = self.mu[k] < max(self.mu) and (x[i][k] < 0 or not aside)
@@ -518,7 +558,7 @@ class Liars:
         return self.plans[i][k]
 
     def plan(self, liar, i, reach, levels, rng):
-        past = self.tracks.get((i, liar)) or [(0, 0.0)] * self.M
+        past, _ = self.tracks.get((i, liar)) or ([(0, 0.0)] * self.M, 0)
         liars, n, x = [j for j in {*self.inbox[i], *self.heard_now[i]} if j < self.B], self.n[i], self.x[i]
         honest = [(j, report) for j, report in self.inbox[i].items() if j >= self.B]
 
@@ -578,8 +618,9 @@ class Liars:
             count = 0
         count *= n + 1
         if p["errors"]:
-            error = place * 0.5 / math.sqrt(max(n if p["errors"] == 1 else count, 1))
-            return count, min(max(self.mu[k] + (error if from_above else -error), 0.0), 1.0)
+            error = place * 0.5 / math.sqrt(max(count if p["errors"] == 2 else n, 1))
+            centre = self.x[i][k] if p["errors"] == 3 and not p["common"] else self.mu[k]
+            return count, min(max(centre + (error if from_above else -error), 0.0), 1.0)
         end = 1.0 if from_above else 0.0
         if place <= -1:
             return count, end
@@ -871,16 +912,19 @@ def arms_told(tell, sent, before, after):
     return sum(new != old for new, old in zip(after[1], before[1] or [(0, 0.0)] * len(after[1]), strict=True))
 
 
-def audit(report, past, expected):
-    """Counts and sums of rewards after a report, by arm; None if no honest agent can tell it after what was before."""
-    after, slack = [], 1e-9
-    for (n, x), (n_past, total) in zip(report, past, strict=True):
+def audit(report, past, whole, expected, sent):
+    """Counts and sums of rewards after a report, and how many of M + t pulls are used up; None if it cannot follow."""
+    after, slack, (known, used) = [], 1e-9, past
+    for (n, x), (n_past, total) in zip(report, known, strict=True):
         if n > 0 and not (n >= n_past and -slack * n <= n * x - total <= n - n_past + slack * n):
             return None
         if n <= 0 and expected:
             return None
         after.append((n, n * x) if n > 0 else (n_past, total))
-    return after
+    grown, made = sum(n for n, _ in after) - sum(n for n, _ in known), len(after) + sent
+    if grown > made - used + slack * made:
+        return None
+    return after, made if whole else used + grown
 
 
 def listens(experiment):
@@ -949,11 +993,13 @@ def hear(experiment, run, t, sent, world, remembered, kept, tracks, liars, kappa
         for j in tellers[i]:
             if j >= B:
                 continue
-            past = tracks.get((i, j), [(0, 0.0)] * experiment.parts.arms)
+            past = tracks.get((i, j), ([(0, 0.0)] * experiment.parts.arms, 0))
             if past is not None:
                 tell(i, j, liars.careful_lie(j, i, past, expected) if liars.careful else liars.lie(j, i))
                 if experiment.parts.audits or liars.careful:
-                    tracks[i, j] = audit(remembered[i][j][1], past, expected)
+                    when, report = kept[i, j]
+                    whole = when == sent and experiment.tell.startswith("every")
+                    tracks[i, j] = audit(report, past, whole, expected, sent)
             if tracks.get((i, j), past) is None:
                 remembered[i][j] = t, [(0, 0.0)] * experiment.parts.arms
     return counts

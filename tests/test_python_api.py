@@ -12,7 +12,7 @@ from byzmab import BadInput, Experiment
 from byzmab.core.plugins import Plugin
 
 SECTION = re.compile(r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=^\w[\w ]*\n-+$|\Z)", re.S | re.M)
-NAME = re.compile(r"^(\w+(?:, \w+)*)(?: : .*)?$", re.M)
+NAME = re.compile(r"^\*{0,2}(\w+(?:, \w+)*)(?: : .*)?$", re.M)
 NO_PARAMETERS = {"__version__", "BadInput"}  # a text, and an exception that nobody but us makes
 AS_IN_CLIENT = "AsyncClient"  # its methods are those of `Client`, and are described there
 

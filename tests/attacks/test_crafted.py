@@ -29,6 +29,7 @@ def choices(experiment):
         ("extreme", lambda f: Crafted()),
         ("adaptive", lambda f: Crafted(*[max(f, 1)] * 3)),
         ("starve", lambda f: Crafted(best_count=0, second_count=0, other_counts=0)),
+        ("beside", lambda f: Crafted(0.5, 0.5, 0.5, errors=3)),
     ],
 )
 def test_the_family_holds_the_known_attacks_choice_by_choice(name, member, f, filter):
@@ -55,7 +56,7 @@ def test_members_keep_the_contract_and_their_text_gives_them_back(member):
 @pytest.mark.parametrize(
     "text",
     ["-2", "nan", "0,inf", "x", "-1,-1,-1,-0.5", "-1,-1,-1,1,1,1,1.5", "-1,-1,-1,1,1,1,1,-1,1,2.5", "-1,-1,-1,1,1,1,1,-1,1,0,-1", "0," * 17 + "0",
-     "errors=3", "-2,errors=0", "inf,errors=1", "-inf,errors=1", "common=2", "best_share=2", "pause=-1", "resume=-1", "target=4"],
+     "errors=4", "-2,errors=0", "inf,errors=1", "-inf,errors=1", "common=2", "best_share=2", "pause=-1", "resume=-1", "target=4"],
 )  # fmt: skip
 def test_parameters_that_mean_nothing_get_one_sentence(text):
     with pytest.raises(BadInput, match="crafted:best") as caught:

@@ -8,12 +8,11 @@ from contextlib import closing
 
 import pytest
 from command import byzmab
-from live import NETWORK, Process, config_of, free_port, host_of, key_of, learn, neighbour_of
+from live import NETWORK, Process, config_of, free_port, host_of, key_of, learn, neighbour_of, state_of
 from waiting import until
 
 from byzmab import BadInput, Client
 from byzmab.node.backup import back_up, restore
-from byzmab.node.store import export_state
 
 
 def counts(copy):
@@ -84,7 +83,7 @@ def test_a_copy_from_the_future_is_not_followed_by_an_epoch_it_has_used(used, tm
         file.execute("UPDATE facts SET value = ? WHERE name = 'epoch'", (2**60,))
     back_up(used, tmp_path / "copy.db")
     restore(tmp_path / "new", NETWORK, key_of(1).public, tmp_path / "copy.db")
-    facts = export_state(tmp_path / "new").facts
+    facts = state_of(tmp_path / "new").facts
     assert facts["epoch"] >= 2**60 and facts["reset"] == facts["epoch"] + 1
 
 

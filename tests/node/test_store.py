@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from live import NETWORK, Time, config_of, frame, host_of, key_of, learn, neighbour_of, say
+from live import ARMS, NETWORK, Time, config_of, exported, frame, host_of, key_of, learn, neighbour_of, say, state_of
 
 from byzmab.core.errors import BadInput
 from byzmab.node import store as store_module
@@ -258,7 +258,7 @@ def test_an_exported_node_goes_on_elsewhere(tmp_path):
     settled, waiting = host.select()[0], host.select()[0]
     host.reward(settled, 1.0)
     host.tell()
-    text = to_json(export_state(config.data))  # while it runs
+    text = exported(config.data)  # while it runs
     expected = host.agent.to_json()
     host.close()
     moved = config_of(1, tmp_path / "elsewhere", [neighbour_of(2)], seed=3)
@@ -281,7 +281,7 @@ def test_the_format_of_an_export_stays_as_it_is(tmp_path):
     host = host_of(config, 1)
     say(host, 2, frame(2, 1))
     host.close()
-    state = json.loads(to_json(export_state(config.data)))
+    state = json.loads(exported(config.data))
     assert set(state) == {"facts", "arms", "events", "hearings", "evidence", "format", "pardons", "handovers"}
     assert set(state["arms"][0]) == {"arm", "place", "in_use", "pulls", "total", "pending"}
     assert set(state["hearings"][0]) == {"key", "frame", "heard", "counts"}
@@ -291,9 +291,9 @@ def test_state_is_never_imported_over_other_state(tmp_path):
     config = config_of(1, tmp_path)
     host_of(config, 1).close()
     with pytest.raises(BadInput, match="holds a node already"):
-        import_state(config.data, NETWORK, key_of(1).public, export_state(config.data))
+        import_state(config.data, NETWORK, key_of(1).public, state_of(config.data))
     with pytest.raises(BadInput, match="belongs to network"):
-        import_state(tmp_path / "new", "other", key_of(1).public, export_state(config.data))
+        import_state(tmp_path / "new", "other", key_of(1).public, state_of(config.data))
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_a_broken_export_is_named(text):
 
 def test_a_directory_without_a_node_has_nothing_to_export(tmp_path):
     with pytest.raises(BadInput, match="holds no node"):
-        export_state(tmp_path)
+        state_of(tmp_path)
 
 
 # versions
@@ -336,7 +336,7 @@ def test_data_of_version_1_is_brought_up_to_date_and_then_refused_by_older_progr
         other.execute("ALTER TABLE events DROP COLUMN context")
         other.execute("ALTER TABLE arms DROP COLUMN statistics")
         other.execute("PRAGMA user_version = 1")
-    assert export_state(tmp_path).pardons == [], "it is read as it is"
+    assert state_of(tmp_path).pardons == [], "it is read as it is"
     store = open_store(tmp_path)
     assert store.event("none") is None and store.load().pardons == []
     store.close()
@@ -344,11 +344,11 @@ def test_data_of_version_1_is_brought_up_to_date_and_then_refused_by_older_progr
         assert other.execute("PRAGMA user_version").fetchone() == (VERSION,)
         other.execute(f"PRAGMA user_version = {VERSION + 1}")
     with pytest.raises(BadInput, match=f"version {VERSION + 1}; this byzmab knows up to {VERSION}"):
-        export_state(tmp_path)
+        state_of(tmp_path)
 
 
 def test_an_export_of_a_later_format_is_refused():
-    text = json.dumps({**json.loads(to_json(new_state(NETWORK, PUBLIC))), "format": FORMAT + 1})
+    text = json.dumps({**json.loads(b"".join(to_json(new_state(NETWORK, PUBLIC), []))), "format": FORMAT + 1})
     with pytest.raises(BadInput, match=f"format {FORMAT + 1} is not understood"):
         from_json(text.encode())
 
@@ -363,3 +363,38 @@ def test_settings_that_differ_from_the_last_start_are_logged(tmp_path, caplog, m
     host_of(config_of(1, tmp_path, kappa=1.25), 1).close()
     (record,) = (record for record in caplog.records if "settings differ" in record.message)
     assert record.changed["policy"] == ["moss", "ucb"] and record.changed["kappa"] == [1.5, 1.25]
+
+
+def test_an_export_is_read_and_written_in_pieces(tmp_path):
+    """However many events there are: one is in memory at a time."""
+    store = open_store(tmp_path)
+    for number in range(500):
+        choose(store, number)
+    store.flush()
+    pieces = list(export_state(tmp_path))
+    assert len(pieces) > 500 and max(map(len, pieces)) < 1_000
+    assert [event.event_id for event in from_json(b"".join(pieces)).events] == [f"event-{n}" for n in range(500)]
+    store.close()
+
+
+def test_old_events_are_forgotten_without_looking_at_those_that_wait(tmp_path):
+    """Millions may wait: the search for what may be forgotten uses an index of settled events."""
+    open_store(tmp_path).close()
+    with sqlite3.connect(tmp_path / "node.db") as other:
+        plan = other.execute(f"EXPLAIN QUERY PLAN {store_module.FORGET}", (1,)).fetchall()
+    assert "INDEX settled" in plan[0][-1]
+
+
+def test_arms_that_were_used_once_are_not_written_with_every_change(tmp_path):
+    host = host_of(config_of(1, tmp_path), 1)
+    host.set_arms([*ARMS[:3], *(f"old-{number}" for number in range(50))])
+    host.store.flush()
+    host.set_arms([*ARMS[:3], "new"])
+    assert len(host.store._batch.tallies) == 51, "the new one, and 50 that are retired now"
+    host.store.flush()
+    host.set_arms([*ARMS[:3], "newer"])
+    assert set(host.store._batch.tallies) == {"new", "newer"}
+    host.close()
+    again = host_of(config_of(1, tmp_path), 1)
+    assert set(again.decisions.retired) == {"d", "new", *(f"old-{number}" for number in range(50))}
+    again.close()

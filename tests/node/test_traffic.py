@@ -6,15 +6,15 @@ from collections import Counter
 
 import msgspec
 import pytest
-from live import ARMS, Process, Time, config_of, host_of, key_of, learn
+from live import ARMS, Process, Time, config_of, exported, host_of, key_of, learn, state_of
 from waiting import LONG
 
 from byzmab import AsyncClient, BadInput, Client, NodeError
 from byzmab.core.traffic import Forced
 from byzmab.node import views
 from byzmab.node.config import Traffic, read_config, write_config
-from byzmab.node.records import from_json, to_json
-from byzmab.node.store import export_state, import_state
+from byzmab.node.records import from_json
+from byzmab.node.store import import_state
 
 MEANS = dict(zip(ARMS, (0.9, 0.6, 0.3, 0.1), strict=True))
 SHARES = Traffic(floor={"d": 0.2}, cap={"a": 0.5})
@@ -46,7 +46,7 @@ def test_a_forced_decision_is_told_as_such_again_after_a_restart_an_export_and_a
     choices = [host.select(f"e-{number}") for number in range(200)]
     assert {choice.forced for choice in choices} == {None, Forced.FLOOR, Forced.CAP}
     host.close()
-    state = from_json(to_json(export_state(config.data)))
+    state = from_json(exported(config.data))
     again = host_of(config, 1)
     assert [again.select(choice.event_id) for choice in choices] == choices
     again.close()
@@ -64,13 +64,14 @@ def test_a_data_file_from_before_there_were_floors_is_exported_opened_and_used(t
     host.close()
     with sqlite3.connect(tmp_path / "agent-1" / "node.db") as file:
         file.execute("ALTER TABLE events DROP COLUMN forced")
-    assert [event.event_id for event in export_state(config.data).events] == [choice.event_id for choice in old]
+        file.execute("PRAGMA user_version = 1")
+    assert [event.event_id for event in state_of(config.data).events] == [choice.event_id for choice in old]
     config.traffic = SHARES
     host = host_of(config, 1)
     assert [host.select(choice.event_id) for choice in old] == old
     learn(host, 100, MEANS.get)
     host.close()
-    assert any(event.forced for event in export_state(config.data).events)
+    assert any(event.forced for event in state_of(config.data).events)
 
 
 def test_a_restart_goes_on_as_if_it_had_not_been(tmp_path):

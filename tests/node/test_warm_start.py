@@ -7,14 +7,13 @@ import urllib.request
 
 import pytest
 from command import byzmab
-from live import ARMS, Process, Time, config_of, host_of, key_of, learn, neighbour_of
+from live import ARMS, Process, Time, config_of, host_of, key_of, learn, neighbour_of, state_of
 from waiting import LONG
 
 from byzmab import AsyncClient, BadInput, Client, NodeError
 from byzmab.node import administration
 from byzmab.node.neighbours import IMPOSSIBLE
 from byzmab.node.past_counts import read_past_counts
-from byzmab.node.store import export_state
 from byzmab.node.transport.memory import Hub
 
 TABLE = "arm,pulls,mean\na,400,0.25\nb,300,0.5\nd,1000,0.75\n"
@@ -69,7 +68,7 @@ def test_a_node_that_begins_warm_after_it_has_reported_nothing_is_no_liar(tmp_pa
 def test_a_warm_start_is_on_the_disk_and_counts_as_decisions_made(tmp_path):
     config, _ = pair(tmp_path)
     administration.warm_start(config, {"a": (10, 0.5), "b": (20, 0.25)})
-    state = export_state(config.data)
+    state = state_of(config.data)
     assert [(arm.pulls, arm.total) for arm in state.arms] == [(10, 5.0), (20, 5.0), (0, 0.0), (0, 0.0)]
     host = host_of(config, 1)
     assert host.agent.time == 28 and [host.select().arm for _ in range(2)] == ["c", "d"]
@@ -87,7 +86,7 @@ def test_a_warm_start_comes_too_late_once_anything_was_decided(tmp_path):
     host.close()
     with pytest.raises(BadInput, match="warm start is not allowed once a node has decided"):
         administration.warm_start(config, {"a": (10, 0.5)})
-    assert [arm.pulls for arm in export_state(config.data).arms] == [0, 0, 0, 0]
+    assert [arm.pulls for arm in state_of(config.data).arms] == [0, 0, 0, 0]
 
 
 def test_the_command_begins_warm_once_and_says_in_one_sentence_why_not(tmp_path):

@@ -13,7 +13,7 @@ from byzmab.search import goals, judge, save_search, search_attack
 from byzmab.search import search as module
 from byzmab.search.optimizer import open_optimizer
 from byzmab.search.restarts import Restarts
-from byzmab.search.space import PLAIN, Space
+from byzmab.search.space import FORESEEING, PLAIN, Space
 from byzmab.search.words import in_words
 from byzmab.sweep import store as store_module
 
@@ -130,8 +130,11 @@ def test_every_corner_of_the_space_is_an_attack():
     for branch, _ in space.starts:
         for end in (0, 1):
             attack = space.attack(branch, {name: ends[end] for name, ends in space.bounds(branch).items()})
-            assert Crafted.from_text(attack.to_text()) == attack
-            assert (attack.errors, attack.common, attack.target, attack.careful) == branch
+            assert type(attack).from_text(attack.to_text()) == attack
+            if isinstance(attack, Crafted):
+                assert (attack.errors, attack.common, attack.target, attack.careful) == branch
+            else:
+                assert (type(attack), attack.careful) == (FORESEEING[branch.kind], branch.careful)
     low = {name: ends[0] for name, ends in space.bounds(PLAIN).items()}
     assert space.attack(PLAIN, low).best_count == 0.0
     assert space.attack(PLAIN, {**low, "best_count": 2.0}).best_count == 100.0
@@ -148,7 +151,8 @@ def test_a_search_starts_within_its_bounds_and_everywhere_in_the_family(found):
     for branch, point in space.starts:
         assert all(low <= point[name] <= high for name, (low, high) in space.bounds(branch).items())
         assert point.keys() == space.bounds(branch).keys()
-    for name, values in (("errors", {0, 1, 2}), ("common", {0, 1}), ("target", {0, 2})):
+    attacks = [attack for attack in attacks if isinstance(attack, Crafted)]
+    for name, values in (("errors", {0, 1, 2, 3}), ("common", {0, 1}), ("target", {0, 2})):
         assert {getattr(attack, name) for attack in attacks} == values
 
 
@@ -208,6 +212,8 @@ def test_goals_are_regret_the_least_gain_of_an_agent_and_the_share_of_runs_locke
     assert beside.lock_in == 30.0  # twice solo's mean
     assert goals.GOALS["regret"](attacked, beside) == 17.5
     assert goals.GOALS["gain"](attacked, beside) == 10.0  # the second agent: 30 instead of 20
+    assert goals.GOALS["worst-agent"](attacked, beside) == 30.0
+    assert goals.GOALS["victim"](attacked, beside) == 1.5
     assert goals.locked(attacked, 19.0) == 3
     assert goals.GOALS["lock-in"](attacked, beside._replace(lock_in=19.0)) == (3 + 0.5) / 4
     assert goals.GOALS["lock-in"](attacked, beside._replace(lock_in=40.0)) == 0.25 / 4  # half the way: 20 of 40
@@ -248,6 +254,7 @@ def test_lock_ins_are_judged_with_an_interval_of_their_share(found):
             ["1.5 standard errors of the receiver below", "2 standard errors of the receiver below"],
         ),
         (Crafted(0, 2, errors=2), ["pulls of the true mean", "2 standard errors of the count it claims above"]),
+        (Crafted(0, 2, errors=3), ["pulls of the receiver's own mean", "of the receiver above the receiver's own"]),
         (Crafted(common=1), ["tells everyone the same"]),
         (
             Crafted(target=2),

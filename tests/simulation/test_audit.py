@@ -9,6 +9,8 @@ from byzmab import BadInput, Experiment, Result, simulate
 from byzmab.attacks import ATTACKS
 from byzmab.attacks.crafted import Crafted
 from byzmab.core.audit import ROUNDING, can_follow, follows, nearest
+from byzmab.core.report import Report
+from byzmab.engine.audit import Past, audit, be_careful
 from byzmab.simulation.files import read_experiment, to_toml
 from byzmab.simulation.single_run import Run
 
@@ -72,7 +74,8 @@ def test_who_gives_itself_away_is_expelled_by_all_who_hear_it(attack):
 @pytest.mark.parametrize("settings", [{}, {"tell": "every:4"}, {"agents": 60, "horizon": 40}], ids=str)
 def test_who_leaves_out_an_arm_is_expelled_where_no_report_is_lost(settings):
     """By those it was silent to, in the first round in which it was; a liar cannot lower f now and raise it later."""
-    split = SMALL.but(attack="crafted:second_count=0,share=0.5,switch=20", reliable_links=True, **settings)
+    few = "best_count=0.2,second_count=0,other_counts=0.2,spared_count=0.2"
+    split = SMALL.but(attack=f"crafted:{few},share=0.5,switch=20", reliable_links=True, **settings)
     others = split.agents - 1  # who hear a liar
     assert 0 < expelled(split.but(horizon=5)).sum() < 2 * others
     assert expelled(split.but(horizon=30)).sum() == 2 * others
@@ -112,8 +115,54 @@ def test_careful_liars_are_never_expelled(attack, settings):
 
 def test_liars_are_no_more_careful_than_they_must_be():
     """A lie that passes is told as it is."""
-    bold, careful = (simulate(SMALL.but(attack=name)) for name in ("extreme", "extreme:careful=1"))
+    few = "crafted:best_count=0.2,second_count=0.2,other_counts=0.2"
+    bold, careful = (simulate(SMALL.but(attack=name)) for name in (few, f"{few},careful=1"))
     assert np.array_equal(bold.regret_values, careful.regret_values)
+    assert not np.array_equal(careful.regret_values, simulate(SMALL.but(attack="none")).regret_values)
+
+
+def past_of_nobody(arms):
+    return Past(np.zeros((1, arms)), np.zeros((1, arms)), np.zeros(1), np.zeros(1, np.int64))
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@given(rounds=some.lists(some.tuples(some.integers(0, 2), some.booleans(), some.integers(0, 7)), max_size=40))
+def test_an_honest_agent_passes_whatever_is_lost_or_not_due(whole, rounds):
+    """It pulls one arm a round; some reports are lost; where not everything is due, some arms are as they were."""
+    pulls, known, past = np.ones(3), np.zeros(3), past_of_nobody(3)
+    for time, (arm, arrives, arms) in enumerate(rounds):
+        told = [whole or bool(arms >> k & 1) for k in range(3)]
+        if arrives:
+            known = np.where(told, pulls, known)
+            assert audit(past, 0, known, np.full(3, 0.5), False, time, whole)
+        pulls[arm] += 1.0
+
+
+@pytest.mark.parametrize(
+    ("time", "reports", "passes"),
+    [
+        (27, [(10, 10, 10), (10, 11, 10)], True),
+        (26, [(10, 10, 10)], False),  # of at most 3 + 26
+        (27, [(1, 1, 1), (2, 2, 1)], False),  # two pulls in one round
+        (27, [(1, 1, 1), (1, 1, 1), (2, 1, 1)], True),
+    ],
+)
+def test_an_agent_that_claims_more_pulls_than_rounds_gives_itself_away(time, reports, passes):
+    """All arms together: no arm alone does."""
+    past = past_of_nobody(3)
+    heard = [audit(past, 0, np.array(p, float), np.full(3, 0.5), False, time + i, True) for i, p in enumerate(reports)]
+    assert all(heard) is passes
+    assert expelled(SMALL.but(attack="extreme", horizon=2)).sum() == 2 * 7
+
+
+@given(some.lists(some.tuples(*[some.floats(0.0, 1e6)] * 3, *[shares] * 3, some.integers(0, 9)), max_size=12))
+def test_a_careful_lie_passes_whatever_it_wants_to_claim(lies):
+    past, time = past_of_nobody(3), 0
+    for *wanted, later in lies:
+        lie = Report(np.array(wanted[:3]), np.array(wanted[3:]))
+        be_careful(past, 0, lie, False, time)
+        assert audit(past, 0, lie.pulls, lie.means, False, time, True)
+        time += later
 
 
 def test_only_guarded_audits_unless_it_is_said():
@@ -134,10 +183,10 @@ def test_an_audit_changes_what_other_filters_do():
 
 
 def test_files_and_results_keep_whether_it_was_audited(tmp_path):
-    for audit in (True, False):
-        file = tmp_path / f"{audit}.toml"
-        file.write_text(to_toml(SMALL.but(audit=audit)))
-        assert read_experiment(file).parts.audits is audit
+    for audited in (True, False):
+        file = tmp_path / f"{audited}.toml"
+        file.write_text(to_toml(SMALL.but(audit=audited)))
+        assert read_experiment(file).parts.audits is audited
     simulate(SMALL.but(audit=False)).save(tmp_path / "result.nc")
     assert not Result.load(tmp_path / "result.nc").experiment.parts.audits
 

@@ -175,7 +175,7 @@ class Tormentor(threading.Thread):
     def pardon(self):
         """The owner forgives all neighbours that were proven to lie."""
         with suppress(NodeError), Client(self.node.url, timeout=2.0, retries=0) as client:
-            for peer in client.peers():
+            for peer in client.neighbours():
                 if peer.expelled:
                     client.pardon(peer.name)
 

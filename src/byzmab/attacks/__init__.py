@@ -3,6 +3,7 @@
 from byzmab.attacks.adaptive import Adaptive
 from byzmab.attacks.alie import Alie
 from byzmab.attacks.base import Attack, World
+from byzmab.attacks.beside import Beside
 from byzmab.attacks.constant import Constant
 from byzmab.attacks.contexts.alie import AlieAt, BlindAlie
 from byzmab.attacks.contexts.crafted_at import CraftedAt
@@ -12,11 +13,13 @@ from byzmab.attacks.contexts.large import Large
 from byzmab.attacks.contexts.stealth import Inflate, InflateAt, Stealth, StealthAt
 from byzmab.attacks.contexts.swap import Swap
 from byzmab.attacks.crafted import Crafted
+from byzmab.attacks.ends import Ends
 from byzmab.attacks.extreme import Extreme
 from byzmab.attacks.gaussian import Gaussian
 from byzmab.attacks.greedy import Greedy, Phased, Victim
 from byzmab.attacks.mimic import Mimic
 from byzmab.attacks.none import NoAttack
+from byzmab.attacks.shifted import Shifted
 from byzmab.attacks.smart import Smart
 from byzmab.attacks.starve import Starve
 from byzmab.core.plugins import Registry
@@ -35,6 +38,9 @@ ATTACKS = Registry(
         "mimic": Mimic,
         "alie": Alie,
         "smart": Smart,
+        "beside": Beside,
+        "ends": Ends,
+        "shifted": Shifted,
         "crafted": Crafted,
         "greedy": Greedy,
         "phased": Phased,

@@ -19,7 +19,59 @@ from byzmab.core.shared_order import SharedOrder
 
 
 class World(NamedTuple):
-    """All an attack may know: everything. Agents and arms are numbered from 0; agents below `byzantine` lie."""
+    """All an attack may know: everything. Agents and arms are numbered from 0; agents below `byzantine` lie.
+
+    Attributes
+    ----------
+    time
+        The round, t.
+    pulls
+        Pulls of every agent and arm.
+    means
+        Sample means of every agent and arm.
+    last
+        The arm that each agent pulled last; −1 before the first round.
+    true_means
+        True means; what agents have in common of them.
+    best
+        The best arm.
+    own_means
+        True means of every agent and arm.
+    bests
+        The best arm of every agent.
+    byzantine
+        Number of Byzantine agents, which have the lowest numbers.
+    f
+        Upper bound on Byzantine neighbours; `f_of` gives a receiver's own.
+    may_hear
+        How many neighbours each agent may hear.
+    kappas
+        Consistency level of every agent.
+    consistency
+        Whether the filter drops inconsistent reports.
+    starts
+        Where each agent's neighbours begin in `neighbours`.
+    neighbours
+        The neighbours of all agents, ascending for each.
+    inbox_starts
+        Where each agent's inbox begins.
+    inbox_senders
+        The senders of the reports in the inboxes.
+    inbox_rows
+        The rows of `told` that hold these reports.
+    told
+        The reports, row × arm.
+    filter_params
+        Parameters of the receivers' filter.
+    policy_params
+        Parameters of the receivers' policy.
+    careful
+        Whether every lie must be able to follow the one before.
+    past_pulls
+        Pulls in the last report, sender × agents + receiver by arm.
+    past_totals
+        Sums of rewards in these reports.
+    """
 
     time: int
     pulls: Floats  # agents × arms: n
@@ -46,7 +98,7 @@ class World(NamedTuple):
     differences: Floats  # agents: τ², how far each is from its neighbours
     neighbour_differences: Floats  # agents × agents: τ² of each neighbour; no columns where they are not compared
     careful: bool  # whether liars tell only what can follow what they told before,
-    past_pulls: Floats  # which is, in rows sender × agents + receiver: n, by arm; empty where nobody looks at it
+    past_pulls: Floats  # which is, in rows receiver × byzantine + sender: n, by arm; empty where nobody looks at it
     past_totals: Floats  # and n x̄
 
 
@@ -154,15 +206,40 @@ class Attack(Plugin):
 
         One that does calls them by the names of globals, and returns a copy of `lie` in which `specialize` has put
         these functions (attacks/greedy.py).
+
+        Parameters
+        ----------
+        believe
+            The receivers' compiled filter.
+        choose
+            The receivers' compiled policy.
         """
         return cls.lie
 
     def scratch_shape(self, agents: int, arms: int, byzantine: int) -> tuple[int, int]:
-        """Rows and columns of the table that the attack needs."""
+        """Rows and columns of the table that the attack needs.
+
+        Parameters
+        ----------
+        agents
+            Number of agents.
+        arms
+            Number of arms.
+        byzantine
+            Number of Byzantine agents.
+        """
         return 1, 1
 
     def scratch_shape_at(self, arms: int, d: int) -> tuple[int, int]:
-        """The same with contexts of d dimensions."""
+        """The same with contexts of d dimensions.
+
+        Parameters
+        ----------
+        arms
+            Number of arms.
+        d
+            Dimensions of contexts.
+        """
         return 1, 1
 
     @staticmethod

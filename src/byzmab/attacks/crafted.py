@@ -4,7 +4,7 @@ A lie on an arm is a *rank* among the honest means that the receiver hears and f
 the harmful end, which is the low end on the best arm and the high end elsewhere: 0 is the most harmful of them, 1
 the next, and so on to the last; −1 is the end of the scale, 0 or 1; what lies between two ranks is interpolated.
 So lies follow what survives the trimming, whatever the arms. With `errors` a lie is a number of standard errors off
-the true mean instead, towards the harmful end. `extreme`, `adaptive` and `starve` are members.
+the true mean, or the receiver's own, instead, towards the harmful end. `extreme`, `adaptive` and `starve` are members.
 """
 
 import math
@@ -20,7 +20,7 @@ END = -1.0  # the rank at the end of the scale
 SIGMA = 0.5  # the largest standard deviation of rewards in [0, 1]
 ROUNDING = 1e-9  # so that a share of 1/3 meets every third receiver in spite of rounding
 BEST, SECOND, OTHERS = range(3)  # the standing of an arm
-RANKS, RECEIVERS_ERRORS, SENDERS_ERRORS = range(3)  # how a lie is measured
+RANKS, RECEIVERS_ERRORS, SENDERS_ERRORS, BESIDE = range(4)  # how a lie is measured
 ALL_ARMS, BEST_ONLY, SECOND_ONLY, BEST_AND_SECOND = range(4)  # targets
 # where the parameters are: ranks, then counts, of the three standings, then these
 SHARE, SPARED, SPARED_COUNT, ISOLATE, SWITCH, ERRORS, COMMON, BEST_SHARE, PAUSE, RESUME, TARGET = range(6, 17)
@@ -137,8 +137,10 @@ def craft(world: World, receiver: int, arm: int, params: Floats, scratch: Floats
         times = 0.0
     claimed = times * (n + 1.0)
     if params[ERRORS] != RANKS:
-        known = n if params[ERRORS] == RECEIVERS_ERRORS else claimed
-        mean = mean_off(truth_for(world, receiver, arm), rank, known, upwards)
+        known = claimed if params[ERRORS] == SENDERS_ERRORS else n
+        beside = params[ERRORS] == BESIDE and receiver != EVERYONE
+        centre = world.means[receiver, arm] if beside else truth_for(world, receiver, arm)
+        mean = mean_off(centre, rank, known, upwards)
     elif follows:
         sort(honest[:count])
         mean = mean_at(rank, honest[:count], upwards) if count > 0 else math.nan
@@ -177,8 +179,9 @@ class Crafted(Attack):
         "crafted:best,second,others,best_count,second_count,other_counts,share,spared,spared_count,isolate,switch,"
         "errors,common,best_share,pause,resume,target, as many of them as wanted; -1,-1,-1,1,1,1,1,-1,1,0,0,0,0,1,0,0,"
         "0, which is extreme, if not given. Places on the best, the second best and the other arms, -1 or more, or "
-        "with errors 1 or 2 the receiver's or the sender's standard errors off the truth; counts, multiples of the "
-        "receiver's plus one, 0 or more; the share struck, in [0, 1]; rank and count for the spared; honest reports "
+        "with errors 1 or 2 the receiver's or the sender's standard errors off the truth, with 3 the receiver's off "
+        "its own mean; counts, multiples of the receiver's plus one, 0 or more; the share struck, in [0, 1]; rank and "
+        "count for the spared; honest reports "
         "below which it is silent, and the round of the switch: whole numbers of 0 or more; common 1 for one report to "
         "everyone; the share struck on the best arm; the rounds of a pause and of its end; target 0 for all arms, 1 "
         "the best, 2 the second best, 3 both"
@@ -196,7 +199,7 @@ class Crafted(Attack):
     spared_count: float = 1.0
     isolate: int = 0  # silent on arms other than the best where fewer honest reports than this are consistent
     switch: int = 0  # the round from which on everyone is struck
-    errors: int = RANKS  # a lie is measured in ranks, or in the receiver's or the sender's standard errors
+    errors: int = RANKS  # a lie is measured in ranks, or in standard errors off the truth, or off the receiver's mean
     common: int = 0  # 1: no equivocation; n is then the largest count of a normal agent
     best_share: float = 1.0  # of the receivers who are struck on the best arm before the switch
     pause: int = 0  # the round from which on nobody is struck,
@@ -212,7 +215,7 @@ class Crafted(Attack):
             and all(0.0 <= count < math.inf for count in counts)
             and all(0.0 <= share <= 1.0 for share in (self.share, self.best_share))
             and min(self.isolate, self.switch, self.pause, self.resume) >= 0
-            and self.errors in (RANKS, RECEIVERS_ERRORS, SENDERS_ERRORS)
+            and self.errors in (RANKS, RECEIVERS_ERRORS, SENDERS_ERRORS, BESIDE)
             and self.common in (0, 1)
             and ALL_ARMS <= self.target <= BEST_AND_SECOND
         )

@@ -97,7 +97,7 @@ def plan_lies(
     Turn 0 is to believe of all arms what they are worth with the first lies: one pull of the honest mean.
     """
     first, end, arms = world.inbox_starts[receiver], world.inbox_starts[receiver + 1], world.pulls.shape[1]
-    reports, edge = end - first, sender * world.pulls.shape[0] + receiver
+    reports, edge = end - first, receiver * world.byzantine + sender
     pulls, means = np.empty((reports, arms)), np.empty((reports, arms))
     rows, senders = np.empty(reports, np.uint64), np.empty(reports, np.uint64)
     liars = copy_inbox(world, receiver, pulls, means)
@@ -117,8 +117,8 @@ def plan_lies(
     means_tried = 2 * levels + 3
     tries = COUNTS_TRIED * means_tried
     for turn in range(1 + arms * tries):
-        arm, number, span = (turn - 1) // tries, (turn - 1) % tries, (0, arms)
-        count, mean = 0.0, 0.0
+        arm, number = (turn - 1) // tries, (turn - 1) % tries
+        count, mean, span = 0.0, 0.0, (0, arms)
         if turn > 0:
             if number == 0:
                 begin_duel(duel, belief, arm)

@@ -40,7 +40,13 @@ class Network(NamedTuple):
 
 
 def tell_tally(state: State) -> None:
-    """Tell one's own tally."""
+    """Tell one's own tally.
+
+    Parameters
+    ----------
+    state
+        The state of the network.
+    """
     agents, arms = state.agents, state.arms
     pulls, means = state.pulls, state.means
     told_pulls, told_means = state.told_pulls, state.told_means
@@ -68,14 +74,32 @@ class Baseline(Plugin):
     assumes: ClassVar[str] = ""  # what must hold for its guarantee, in a few words
 
     def check(self, network: Network) -> None:
-        """Raise BadInput where the algorithm makes no sense on a network."""
+        """Raise BadInput where the algorithm makes no sense on a network.
+
+        Parameters
+        ----------
+        network
+            The network on which it would be played.
+        """
 
     def message_bytes(self, arms: int) -> int:
-        """The bytes of one message: a count and a mean, or a sum, of every arm."""
+        """The bytes of one message: a count and a mean, or a sum, of every arm.
+
+        Parameters
+        ----------
+        arms
+            Number of arms.
+        """
         return 2 * NUMBER_BYTES * arms
 
     def begin(self, state: State) -> None:
-        """Set the numbers after the first pulls: everyone tells its own tally. The graph is drawn already."""
+        """Set the numbers after the first pulls: everyone tells its own tally. The graph is drawn already.
+
+        Parameters
+        ----------
+        state
+            The state of the network.
+        """
         agents = state.agents
         state.told_pulls[:agents] = state.weights[:] = state.pulls
         state.told_means[:agents] = state.estimates[:] = state.means

@@ -21,7 +21,10 @@ SEARCH_RUNS = typer.Option(
     show_default=False,
 )
 OPTIMIZER = typer.Option(help="how to choose the next one to try: cma-es, tpe or random")
-GOAL = typer.Option(help="what to look for: regret, gain (the least over solo) or lock-in (the most runs locked in)")
+GOAL = typer.Option(
+    help="what to look for: regret, gain (the least over solo), worst-agent (its regret), victim (an agent's regret "
+    "over its own alone) or lock-in (the most runs locked in)"
+)
 RESTARTS = typer.Option(help="how many optimizers begin, each in another part of the family")
 LOCK_IN = typer.Option(help="regret above which a run locked in; twice solo's mean if not given", show_default=False)
 ALL_FILTERS = typer.Option("--all-filters", help="search against every filter, and show the worst cases beside solo")

@@ -61,16 +61,16 @@ def export_node(
     """Write a node's state as JSON, while it runs or not."""
     with needs_extra("node"):
         from byzmab.node.config import read_config
-        from byzmab.node.records import to_json
         from byzmab.node.store import export_state
         from byzmab.simulation.outputs import new_file, write_bytes
 
         target = None if out is None else new_file(out, overwrite)
-        text = to_json(export_state(read_config(file).data))
-    if target is None:
-        sys.stdout.buffer.write(text + b"\n")
-    else:
-        write_bytes(target, text)
+        pieces = export_state(read_config(file).data)
+        if target is None:
+            sys.stdout.buffer.writelines(pieces)
+            sys.stdout.buffer.write(b"\n")
+        else:
+            write_bytes(target, pieces)
 
 
 @node.command("backup")

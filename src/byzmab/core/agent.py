@@ -78,6 +78,51 @@ class Agent(Decider):
     `lead` in squared errors, −1 or more.
 
     If not given, filter and policy are "trimmed" and "ucb", with `context` "pooled" and "tuned".
+
+    Parameters
+    ----------
+    arms
+        The arms' names, or their number M for the arms 0 to M − 1.
+    f
+        Upper bound on Byzantine neighbours; ``"auto"`` for the largest f with 3f + 1 neighbours.
+    kappa
+        Consistency level in [1, 2), for filters that use it.
+    filter
+        How reports become a belief; if not given, ``"trimmed"``, with `context` ``"pooled"``.
+    policy
+        How a belief becomes a choice; if not given, ``"ucb"``, with `context` ``"tuned"``.
+    seed
+        The seed of the agent's random numbers.
+    neighbours
+        How many neighbours the agent may hear; if None, as many as it has ever heard.
+    floor
+        Least share of decisions of an arm: a number for every arm, or a dict of some.
+    cap
+        Largest share of decisions of an arm, given likewise.
+    tally
+        Which of its own rewards count and are reported: ``"all"``, ``"window:W"`` or ``"forget:γ"``.
+    context
+        Dimensions of the context that is given before every choice; None for none.
+    ridge
+        λ of the ridge regression on contexts.
+    shares
+        How reports count at a context: ``"equal"``, ``"information"`` or ``"projection"``.
+    vetting
+        Whether neighbours whose parameters contradict the agent's own data are left out.
+
+    Raises
+    ------
+    BadInput
+        If a setting is not allowed.
+
+    Examples
+    --------
+    >>> import byzmab
+    >>> agent = byzmab.Agent(["red", "green"], filter="guarded", policy="moss", f="auto", neighbours=7)
+    >>> arm = agent.select()
+    >>> agent.reward(arm, 1.0)
+    >>> agent.tally(arm).pulls
+    1
     """
 
     def __init__(
@@ -167,11 +212,33 @@ class Agent(Decider):
         return dict(zip(self._arms, self._beliefs[0].tolist(), strict=True))
 
     def check_context(self, x: Any) -> Floats | None:
-        """A context as it is used, or BadInput; an agent without contexts takes None alone."""
+        """A context as it is used, or BadInput; an agent without contexts takes None alone.
+
+        Parameters
+        ----------
+        x
+            A context, or None.
+        """
         return self._model.check_context(x)
 
     def select(self, x: Any = None) -> Arm:
-        """Choose an arm to pull; at a context x if the agent has contexts."""
+        """Choose an arm to pull; at a context x if the agent has contexts.
+
+        Parameters
+        ----------
+        x
+            The context, where the agent has contexts.
+
+        Returns
+        -------
+        str or int
+            The arm to pull.
+
+        Raises
+        ------
+        BadInput
+            If a context is missing, or is not allowed.
+        """
         self._x = self._model.check_context(x)
         unpulled = next(iter(self._unpulled), None)
         self.forced = None
@@ -188,11 +255,37 @@ class Agent(Decider):
         return arm
 
     def select_many(self, count: Any) -> list[Arm]:
-        """Choose so many arms, or one for each of some contexts, as calls of `select` before the next reward do."""
+        """Choose so many arms, or one for each of some contexts, as calls of `select` before the next reward do.
+
+        Parameters
+        ----------
+        count
+            How many arms, or a list of contexts.
+
+        Returns
+        -------
+        list
+            The arms to pull.
+        """
         return [self.select(x) for x in self._model.check_contexts(count)]
 
     def reward(self, arm: Arm, value: float, x: Any = None) -> None:
-        """Count the reward, in [0, 1], of a pull of an arm; at a context x if the agent has contexts."""
+        """Count the reward, in [0, 1], of a pull of an arm; at a context x if the agent has contexts.
+
+        Parameters
+        ----------
+        arm
+            The arm that was pulled.
+        value
+            Its reward, in [0, 1].
+        x
+            The context, where the agent has contexts.
+
+        Raises
+        ------
+        BadInput
+            If the arm is unknown, or the reward outside [0, 1].
+        """
         seen = self._model.check_context(x)
         if not isinstance(value, Real) or not 0.0 <= value <= 1.0:
             raise BadInput(f"reward {value!r} is not allowed; allowed: a number in [0, 1]")
@@ -202,7 +295,13 @@ class Agent(Decider):
         self._unpulled.pop(arm, None)
 
     def warm_start(self, table: Mapping[Arm, tuple[int, float]]) -> None:
-        """Begin with past counts, arm → (pulls, mean), as if one had made these pulls; before the first choice only."""
+        """Begin with past counts, arm → (pulls, mean), as if one had made these pulls; before the first choice only.
+
+        Parameters
+        ----------
+        table
+            Arm → its pulls and its mean.
+        """
         if self.context is not None:
             raise BadInput("warm start is not allowed with contexts; allowed: without, as past counts do not tell them")
         tallies = (*self._tallies.values(), *self._retired.values())
@@ -216,7 +315,13 @@ class Agent(Decider):
         self._set_arrays()
 
     def give_up(self, arm: Arm) -> None:
-        """Wait no longer for the reward of a pull: it counts as if the arm had not been chosen."""
+        """Wait no longer for the reward of a pull: it counts as if the arm had not been chosen.
+
+        Parameters
+        ----------
+        arm
+            The arm's name or number.
+        """
         tally = self.tally(arm)
         if not tally.pending:
             raise BadInput(f"arm {arm!r} has no pull to give up; allowed: arms that wait for a reward")
@@ -225,7 +330,13 @@ class Agent(Decider):
             self._unpulled[arm] = None
 
     def tally(self, arm: Arm) -> Tally:
-        """What the agent knows of an arm from its own pulls, retired arms included; to be read, not changed."""
+        """What the agent knows of an arm from its own pulls, retired arms included; to be read, not changed.
+
+        Parameters
+        ----------
+        arm
+            The arm's name or number.
+        """
         known = isinstance(arm, (str, int, np.integer))
         tally = self._tallies.get(arm) or self._retired.get(arm) if known else None
         if tally is None:
@@ -233,7 +344,13 @@ class Agent(Decider):
         return tally
 
     def statistics(self, arm: Arm) -> tuple[Floats, Floats]:
-        """b and G of an arm from one's own pulls at contexts, retired arms included; copies."""
+        """b and G of an arm from one's own pulls at contexts, retired arms included; copies.
+
+        Parameters
+        ----------
+        arm
+            The arm's name or number.
+        """
         row = self.tally(arm).row
         if row is None or self.context is None:
             raise BadInput("statistics are not kept without contexts; allowed: tally(arm)")
@@ -245,7 +362,20 @@ class Agent(Decider):
         return self._model.tell(self._workspace.rows, self._arms)
 
     def hear(self, sender: Name, report: AnyReport) -> None:
-        """Keep a neighbour's newest report, unless it is expelled; arms that only one side knows are left out."""
+        """Keep a neighbour's newest report, unless it is expelled; arms that only one side knows are left out.
+
+        Parameters
+        ----------
+        sender
+            The neighbour's name.
+        report
+            Its report.
+
+        Raises
+        ------
+        BadInput
+            If the report is malformed.
+        """
         sender, report = checked_name("sender", sender), self._model.validate(report, self._arms)
         if sender in self.expelled:
             return
@@ -259,29 +389,63 @@ class Agent(Decider):
         self._write(sender)
 
     def forget(self, sender: Name) -> None:
-        """Drop a neighbour's report. It still counts as a neighbour: an absence does not lower f."""
+        """Drop a neighbour's report. It still counts as a neighbour: an absence does not lower f.
+
+        Parameters
+        ----------
+        sender
+            The neighbour's name.
+        """
         if self._inbox.pop(sender, None) is not None:
             self._set_arrays()
 
     def remove(self, sender: Name) -> None:
-        """Drop a neighbour that has left for good: it counts no longer when f follows from the neighbours."""
+        """Drop a neighbour that has left for good: it counts no longer when f follows from the neighbours.
+
+        Parameters
+        ----------
+        sender
+            The neighbour's name.
+        """
         self.forget(sender)
         self._ever_heard.discard(sender)
         self.expelled.discard(sender)
 
     def expel(self, sender: Name) -> None:
-        """Hear a neighbour no more that is proven to lie: f is one less for the others, until it is readmitted."""
+        """Hear a neighbour no more that is proven to lie: f is one less for the others, until it is readmitted.
+
+        Parameters
+        ----------
+        sender
+            The neighbour's name.
+        """
         self.expelled.add(checked_name("sender", sender))
         self.forget(sender)
 
     def readmit(self, sender: Name) -> None:
-        """Hear a neighbour again that was expelled, from its next report on."""
+        """Hear a neighbour again that was expelled, from its next report on.
+
+        Parameters
+        ----------
+        sender
+            The neighbour's name.
+        """
         self.expelled.discard(checked_name("sender", sender))
 
     def belief(self, x: Any = None) -> Belief:
         """What the agent holds true of its arms now: at a context x, or at that of the latest choice if none is given.
 
         Asking at a context changes nothing: a reward judges the forecasts of its choice, not those of a later look.
+
+        Parameters
+        ----------
+        x
+            The context, where the agent has contexts.
+
+        Returns
+        -------
+        Belief
+            Estimates, weights and doubts of the arms in use.
         """
         look = self._workspace.copy_for_query()
         look.believe(self._at(x), self._reading(), pick=False)
@@ -292,7 +456,18 @@ class Agent(Decider):
         return self._x if x is None else self._model.check_context(x)
 
     def best(self, confidence: float = 0.95) -> Best:
-        """The arm that looks best now, how sure that is, and whether it is as sure as asked; see core/confidence.py."""
+        """The arm that looks best now, how sure that is, and whether it is as sure as asked; see core/confidence.py.
+
+        Parameters
+        ----------
+        confidence
+            How sure it should be, between 0 and 1.
+
+        Returns
+        -------
+        Best
+            The arm, its confidence, and an interval for each arm.
+        """
         if not isinstance(self._workspace, TallyWorkspace):
             allowed = "belief(x), as the best arm depends on the context"
             raise BadInput(f"best is not allowed with contexts; allowed: {allowed}")
@@ -307,15 +482,39 @@ class Agent(Decider):
         """What becomes of each neighbour's report on each arm: at a context x, or at that of the latest choice.
 
         An arm without a reward of one's own hears nobody. Whoever vetting leaves out is implausible on every arm.
+
+        Parameters
+        ----------
+        x
+            The context, where the agent has contexts.
+
+        Returns
+        -------
+        dict
+            Sender → arm → the fate of its report.
         """
         return self._fates_at(self._at(x))
 
     def set_traffic(self, floor: Any = 0.0, cap: Any = 1.0) -> None:
-        """Give arms these shares of decisions, at least and at most, from now on."""
+        """Give arms these shares of decisions, at least and at most, from now on.
+
+        Parameters
+        ----------
+        floor
+            Least share of decisions: a number for every arm, or a dict of some.
+        cap
+            Largest share, given likewise.
+        """
         self._use(Traffic(floor, cap))
 
     def set_arms(self, arms: Sequence[Arm]) -> None:
-        """Use these arms from now on; what is known of the others is kept, should they come back."""
+        """Use these arms from now on; what is known of the others is kept, should they come back.
+
+        Parameters
+        ----------
+        arms
+            The arms' names.
+        """
         names = [checked_name("arm", arm) for arm in arms]
         if not 2 <= len(set(names)) == len(names):
             raise BadInput(f"arms {arms!r} is not allowed; allowed: two or more different names")
@@ -328,14 +527,26 @@ class Agent(Decider):
         self._set_arrays()
 
     def add_arm(self, arm: Arm) -> None:
-        """Start to use an arm, with what is known of it if it was in use before."""
+        """Start to use an arm, with what is known of it if it was in use before.
+
+        Parameters
+        ----------
+        arm
+            The arm's name or number.
+        """
         arm = checked_name("arm", arm)
         if arm in self._tallies:
             raise BadInput(f"arm {arm!r} is in use already; allowed: a new name, or a retired one")
         self.set_arms((*self._arms, arm))
 
     def retire_arm(self, arm: Arm) -> None:
-        """Stop using an arm; rewards still to come are counted, in case it comes back."""
+        """Stop using an arm; rewards still to come are counted, in case it comes back.
+
+        Parameters
+        ----------
+        arm
+            The arm's name or number.
+        """
         arm = checked_name("arm", arm)
         if arm not in self._tallies:
             raise self._no_arm(arm)
@@ -347,6 +558,11 @@ class Agent(Decider):
         """Forget the rewards of an arm, as it has changed; those still to come count. All else stays.
 
         Neighbours must be told that this tally began anew: to them a count that falls is a lie.
+
+        Parameters
+        ----------
+        arm
+            The arm's name or number.
         """
         self._workspace.clear(arm, self.tally(arm))
         self._set_arrays()
@@ -380,7 +596,23 @@ class Agent(Decider):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """The agent that `to_json` wrote."""
+        """The agent that `to_json` wrote.
+
+        Parameters
+        ----------
+        text
+            What `to_json` returned.
+
+        Returns
+        -------
+        Agent
+            The agent, which continues as if it had never stopped.
+
+        Raises
+        ------
+        BadInput
+            If the text is not an agent's state.
+        """
         try:
             return cls._from_state(json.loads(text))
         except BadInput:

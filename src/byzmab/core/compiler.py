@@ -168,7 +168,18 @@ def _open_inner(function: Callable[..., Any]) -> InnerCache:
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function when it is first called, and inline it into the loops that call it."""
+    """Compile a function when it is first called, and inline it into the loops that call it.
+
+    Parameters
+    ----------
+    function
+        A function of numbers and arrays, in the part of Python that numba compiles.
+
+    Returns
+    -------
+    function
+        The function, which is compiled when it is first called.
+    """
     return _with_inner_side(function, is_ours(function), True)  # type: ignore[no-any-return]
 
 

@@ -18,7 +18,17 @@ LEAST_PULLS = 5e-324  # the least number above zero: a report of zero pulls is s
 
 
 class Report(NamedTuple):
-    """One agent's word on every arm; an honest agent reports its own tally."""
+    """What one agent reports on every arm; an honest agent reports its own tally.
+
+    Parameters
+    ----------
+    pulls
+        Number of pulls of every arm.
+    means
+        Sample mean of every arm.
+    arms
+        The arms, in this order; empty for the receiver's own.
+    """
 
     pulls: Floats  # n_{i,k}
     means: Floats  # x̄_{i,k}
@@ -30,7 +40,17 @@ class Report(NamedTuple):
 
     @classmethod
     def from_rows(cls, arms: list[Any], pulls: list[float], means: list[float]) -> "Report":
-        """The report that `as_rows` told."""
+        """Return the report that `as_rows` took apart.
+
+        Parameters
+        ----------
+        arms
+            The arms.
+        pulls
+            Number of pulls of each.
+        means
+            Sample mean of each.
+        """
         return cls(np.array(pulls, float), np.array(means, float), tuple(arms))
 
     def to_json(self) -> str:
@@ -43,7 +63,18 @@ class Report(NamedTuple):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Report":
-        """The report that `to_json` wrote; BadInput if it is none. `Agent.hear` checks what it says."""
+        """The report that `to_json` wrote; BadInput if it is none. `Agent.hear` checks what it says.
+
+        Parameters
+        ----------
+        text
+            What `to_json` returned.
+
+        Raises
+        ------
+        BadInput
+            If the text is not a report.
+        """
         try:
             told = json.loads(text)
             return cls.from_rows(told.get("arms", ()), told["pulls"], told["means"])
@@ -56,6 +87,13 @@ class Report(NamedTuple):
 
         Silence on an arm says nothing: keep the last report that was not silent there to compare with.
 
+        Parameters
+        ----------
+        before
+            An earlier report of the same agent.
+
+        Examples
+        --------
         >>> first, more, fewer = (Report(np.array([n]), np.array([0.5]), ("red",)) for n in (4.0, 6.0, 2.0))
         >>> more.can_follow(first), fewer.can_follow(first)
         (True, False)
@@ -81,7 +119,31 @@ class Fates(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """All that a filter is given to believe something of one arm."""
+    """All that a filter is given to believe something of one arm.
+
+    Parameters
+    ----------
+    pulls
+        Pulls in each report on the arm; where the filter asks for consistency, of the consistent reports.
+    means
+        Sample means of these reports.
+    own_pulls
+        The agent's own number of pulls.
+    own_mean
+        The agent's own sample mean.
+    f
+        Upper bound on Byzantine neighbours.
+    kappa
+        The agent's consistency level.
+    time
+        The round, t.
+    silent
+        Expected neighbours that reported nothing on the arm.
+    params
+        The filter's parameters, in the order of its fields.
+    fates
+        Where the filter writes what became of each report; None where nobody asks.
+    """
 
     pulls: Floats  # n_j of the reports on the arm: those with a pull and, with consistency, those that pass step A
     means: Floats  # x̄_j of the same
@@ -110,7 +172,21 @@ NO_MIDDLE = Middle(0, 0.0, 0.0, 0.0, 0, math.nan)
 
 
 class Belief(NamedTuple):
-    """Estimate, weight and doubt of every arm after filtering, beside what the agent knows from its own pulls."""
+    """Estimate, weight and doubt of every arm after filtering, beside what the agent knows from its own pulls.
+
+    Parameters
+    ----------
+    estimates
+        Estimated mean of every arm, z.
+    weights
+        How many own pulls each estimate is worth, w.
+    doubts
+        Bound on the bias that Byzantine reports may have left, d.
+    own_estimates
+        The agent's own sample means.
+    own_weights
+        The agent's own numbers of pulls.
+    """
 
     estimates: Floats  # z_{i,k}
     weights: Floats  # n_{i,k} / g_{i,k}: the number of own pulls that the estimate is worth

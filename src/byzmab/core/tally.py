@@ -19,6 +19,17 @@ MOST_PAST = 10**12  # pulls of an arm in a table of past counts
 class Tally:
     """What an agent knows of one arm from its own pulls: `Agent.tally(arm)` returns it.
 
+    Parameters
+    ----------
+    pulls
+        Rewarded pulls.
+    total
+        The sum of their rewards.
+    pending
+        Pulls whose reward is still to come.
+
+    Examples
+    --------
     >>> tally = Tally(pulls=4, total=3.0)
     >>> tally, tally.mean
     (Tally(pulls=4, total=3, pending=0), 0.75)

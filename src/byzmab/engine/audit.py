@@ -1,16 +1,20 @@
 """Audit: who tells what cannot follow what it told before is heard no more, by whom it was told so.
 
-On graphs that stay as they are that includes whoever leaves out an arm. Only lies are audited, as honest tallies pass
-by themselves. An expelled liar is one of the f, and the filter goes on with f − 1 for the rest, as a node does that
-holds proof of a lie. A *careful* liar tells what is nearest to its lie and passes.
+Besides the rule of core/audit.py, which goes arm by arm, counts are added up over arms, as an agent pulls one arm a
+round: between two whole reports they grow together by at most the rounds in between, and sum up to M + t at most. Nodes
+cannot audit that, as they have no rounds in common. Careful liars of a testbed keep to it by their own rounds.
+
+Where links are reliable whoever leaves out an arm is expelled, too. Only lies are audited, as honest tallies pass by
+themselves. An expelled liar is one of the f, and the filter goes on with f − 1 for the rest, as a node does that holds
+proof of a lie. A *careful* liar tells what is nearest to its lie and passes.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from byzmab.core.audit import follows, nearest
-from byzmab.core.compiler import compiled
+from byzmab.core.audit import ROUNDING, follows, nearest
+from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.liars import are_enough, f_left
 from byzmab.core.report import Floats, Integers, Report
 from byzmab.engine.dirty import ALL_BITS, WORD, bit_of
@@ -22,13 +26,14 @@ class Past(NamedTuple):
 
     pulls: Floats
     totals: Floats
+    used: Floats  # of the M + t pulls that an agent can have made: those of which nothing more can be told
     expelled: Integers
 
 
 @compiled
 def past_of(state: State) -> Past:
     """The past of a state; of no use where nothing is audited and nobody careful."""
-    return Past(state.past_pulls, state.past_totals, state.expelled)
+    return Past(state.past_pulls, state.past_totals, state.past_used, state.expelled)
 
 
 @compiled
@@ -38,42 +43,94 @@ def edge_of(state: State, sender: int, receiver: int) -> int:
 
 
 @compiled
-def be_careful(past: Past, edge: int, lie: Report, expected: bool) -> None:
+def be_careful(past: Past, edge: int, lie: Report, expected: bool, time: int) -> None:
     """Change a lie so that it can follow what was told before, and is not silent where something is expected."""
+    grown = 0.0
     for arm in range(lie.pulls.size):
         lie.pulls[arm], lie.means[arm] = nearest(
             lie.pulls[arm], lie.means[arm], past.pulls[edge, arm], past.totals[edge, arm], expected
+        )
+        grown += max(lie.pulls[arm] - past.pulls[edge, arm], 0.0)
+    room = lie.pulls.size + time - past.used[edge]
+    if grown > room:
+        grow_less(past, edge, lie, room, expected)
+
+
+@compiled_noinline
+def grow_less(past: Past, edge: int, lie: Report, room: float, expected: bool) -> None:
+    """Let the counts of a lie grow by whole pulls, and by no more than there is room for.
+
+    Each arm has a first pull; then, pull by pull, that arm grows that lacks most of what the liar wants to claim.
+    """
+    pulls, means = lie.pulls, lie.means
+    wanted = pulls.copy()
+    for arm in range(pulls.size):
+        if wanted[arm] > 0.0:
+            pulls[arm] = past.pulls[edge, arm]
+            if pulls[arm] == 0.0 and room >= 1.0:
+                pulls[arm] = min(wanted[arm], 1.0)
+                room -= pulls[arm]
+    while room >= 1.0:
+        most, lacking = -1, 0.0
+        for arm in range(pulls.size):
+            if wanted[arm] - pulls[arm] > lacking:
+                most, lacking = arm, wanted[arm] - pulls[arm]
+        if most < 0:
+            break
+        pulls[most] += min(lacking, 1.0)
+        room -= min(lacking, 1.0)
+    for arm in range(pulls.size):
+        pulls[arm], means[arm] = nearest(
+            pulls[arm], means[arm], past.pulls[edge, arm], past.totals[edge, arm], expected
         )
 
 
 @compiled
 def audit_word(
     past: Past, edge: int, pulls: Floats, means: Floats, expected: bool, changed: np.uint64, word: int
-) -> bool:
-    """Return whether a report, as it was sent, can follow the one before on the changed arms of a word; write it down.
+) -> float:
+    """Return by how much counts grew on the changed arms of a word, and write the report down there.
 
-    Silence on an arm can, unless something is expected.
+    It is −1 where a report, as it was sent, cannot follow the one before. Silence on an arm can, unless something is
+    expected.
     """
+    grown = 0.0
     for arm in range(WORD * word, min(pulls.size, WORD * (word + 1))):
         if not changed & bit_of(arm):
             continue
         if pulls[arm] > 0.0:
             total = pulls[arm] * means[arm]
             if not follows(pulls[arm], total, past.pulls[edge, arm], past.totals[edge, arm]):
-                return False
+                return -1.0
+            grown += pulls[arm] - past.pulls[edge, arm]
             past.pulls[edge, arm], past.totals[edge, arm] = pulls[arm], total
         elif expected:
-            return False
-    return True
+            return -1.0
+    return grown
 
 
 @compiled
-def audit(past: Past, edge: int, pulls: Floats, means: Floats, expected: bool) -> bool:
-    """Return whether a whole report, as it was sent, can follow the one before; write down what passes."""
+def audit_growth(past: Past, edge: int, grown: float, arms: int, time: int, whole: bool) -> bool:
+    """Return whether the rounds allow that counts grew by so much, and write down how many pulls are used up.
+
+    After a whole report these are all that were made so far; of a report on some arms only those that were told.
+    """
+    made = float(arms + time)
+    passes = bool(grown <= made - past.used[edge] + ROUNDING * made)
+    past.used[edge] = made if whole else past.used[edge] + grown
+    return passes
+
+
+@compiled
+def audit(past: Past, edge: int, pulls: Floats, means: Floats, expected: bool, time: int, whole: bool) -> bool:
+    """Return whether a report, as it was sent, can follow the one before; write down what passes."""
+    grown = 0.0
     for word in range((pulls.size + WORD - 1) // WORD):
-        if not audit_word(past, edge, pulls, means, expected, ALL_BITS, word):
+        more = audit_word(past, edge, pulls, means, expected, ALL_BITS, word)
+        if more < 0.0:
             return False
-    return True
+        grown += more
+    return audit_growth(past, edge, grown, pulls.size, time, whole)
 
 
 @compiled

@@ -17,7 +17,8 @@ from byzmab.core.filters.base import CAPPED_COUNTS, CONSISTENT_MEANS, Filter
 from byzmab.core.mistakes import check_functions
 from byzmab.core.policies.base import Policy
 from byzmab.core.report import Floats, Report, Words
-from byzmab.engine.audit import Past, audit, audit_word, be_careful, edge_of, past_of
+from byzmab.core.tell import NO_GROWTH
+from byzmab.engine.audit import Past, audit, audit_growth, audit_word, be_careful, edge_of, past_of
 from byzmab.engine.dense import shared_order_of
 from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, fill
 from byzmab.engine.state import State, StateType, first_row
@@ -147,7 +148,7 @@ def tell_and_audit(state: State, world: World, past: Past, receiver: int, row: i
     """
     told, dirty = Report(world.told.pulls[row], world.told.means[row], ()), state.dirty[row]
     own_pulls, kappa = world.pulls[receiver], world.kappas[receiver]
-    compares, comparable, passes = state.audits + state.careful > 0, keeps_rows(state), True
+    compares, comparable, passes, grown = state.audits + state.careful > 0, keeps_rows(state), True, 0.0
     for word in range(state.dirty_words):
         if comparable and repeats(report, told, word):
             dirty[word] = NO_BITS
@@ -155,7 +156,10 @@ def tell_and_audit(state: State, world: World, past: Past, receiver: int, row: i
         changed, dirty[word] = tell(report, told, own_pulls, kappa, state.depends_on, word)
         if compares and passes:
             changed = changed if comparable else ALL_BITS
-            passes = audit_word(past, edge, told.pulls, told.means, state.expects == 1, changed, word)
+            more = audit_word(past, edge, told.pulls, told.means, state.expects == 1, changed, word)
+            passes, grown = more >= 0.0, grown + more
+    if compares and passes:
+        passes = audit_growth(past, edge, grown, state.arms, state.sent, True)
     return passes
 
 
@@ -165,11 +169,12 @@ def deliver(state: State, world: World, past: Past, sender: int, receiver: int, 
     told, edge = Report(world.told.pulls[row], world.told.means[row], ()), edge_of(state, sender, receiver)
     dirty, expected, compares = state.dirty[row], state.expects == 1, state.audits + state.careful > 0
     if state.careful == 1:
-        be_careful(past, edge, report, expected)
+        be_careful(past, edge, report, expected, state.sent)
     if state.kept != NOT_KEPT:
         hearers = state.out_degrees[sender] if state.common_lies == 1 else 1
         take(state, row, report.pulls, report.means, 0, state.arms, hearers)
-        passes = not compares or audit(past, edge, told.pulls, told.means, expected)
+        whole = state.growth == NO_GROWTH and dirty[0] == ALL_BITS
+        passes = not compares or audit(past, edge, told.pulls, told.means, expected, state.sent, whole)
     else:
         passes = tell_and_audit(state, world, past, receiver, row, edge, report)
     if not passes:

@@ -287,6 +287,9 @@ class Lies:
     lie_means: Floats = array("arms", about="x̄ of the same")
     past_pulls: Floats = array("lie_edges", "arms", about="n as sent last on each edge", unless=compares_nothing)
     past_totals: Floats = array("lie_edges", "arms", about="n x̄ of the same", unless=compares_nothing)
+    past_used: Floats = array(
+        "lie_edges", about="of M + t pulls, those used up: see engine/audit.py", unless=compares_nothing
+    )
     expelled: Integers = array("lie_edges", about="1 if the receiver has expelled the sender", unless=compares_nothing)
 
 

@@ -55,20 +55,44 @@ class Graph(Plugin):
         yield "neighbours", cls.neighbours, NEIGHBOURS
 
     def check(self, agents: int, byzantine: int) -> None:
-        """Raise BadInput if there is no such graph on so many agents."""
+        """Raise BadInput if there is no such graph on so many agents.
+
+        Parameters
+        ----------
+        agents
+            Number of agents.
+        byzantine
+            Number of Byzantine agents.
+        """
 
     def size(self) -> int | None:
         """The number of agents, where the graph itself fixes it."""
         return None
 
     def degrees(self, agents: int, byzantine: int) -> Floats:
-        """Each agent's number of neighbours; where it is random, what to expect, or one draw of it."""
+        """Each agent's number of neighbours; where it is random, what to expect, or one draw of it.
+
+        Parameters
+        ----------
+        agents
+            Number of agents.
+        byzantine
+            Number of Byzantine agents.
+        """
         out, rng, params = np.empty(agents, np.int64), np.zeros(1, np.uint64), np.array(self.params)
         neighbours = type(self).neighbours
         return np.array([neighbours(agent, agents, byzantine, params, rng, out) for agent in range(agents)], np.float64)
 
     def most_byzantine(self, agents: int, byzantine: int) -> Integers:
-        """The most Byzantine neighbours each agent can have: counted on a fixed graph, all of them on a random one."""
+        """The most Byzantine neighbours each agent can have: counted on a fixed graph, all of them on a random one.
+
+        Parameters
+        ----------
+        agents
+            Number of agents.
+        byzantine
+            Number of Byzantine agents.
+        """
         if self.random:
             return np.array([byzantine - (agent < byzantine) for agent in range(agents)])
         out, rng, params = np.empty(agents, np.int64), np.zeros(1, np.uint64), np.array(self.params)

@@ -31,7 +31,15 @@ MOST_IDLE = 100  # connections kept open for the next request
 
 
 class NodeError(Exception):
-    """A node that refused, with the status of its answer, or that could not be reached, with status 0."""
+    """A node that refused, with the status of its answer, or that could not be reached, with status 0.
+
+    Parameters
+    ----------
+    status
+        The HTTP status of the answer; 0 if the node could not be reached.
+    detail
+        One sentence on what happened.
+    """
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
@@ -109,6 +117,24 @@ class Client:
 
     What fails for a while, a node that restarts for instance, is asked again up to `retries` times. Over https the
     node's certificate must be vouched for by an authority in the file `trust`, or by one that this machine trusts.
+
+    Parameters
+    ----------
+    url
+        The node's address, as http://host:port.
+    token
+        The bearer token, where the node asks for one.
+    timeout
+        Seconds that one try may take.
+    retries
+        How often a request is repeated when the node cannot be reached or is busy.
+    trust
+        A file of certificate authorities, or an SSL context; None for this machine's.
+
+    Raises
+    ------
+    BadInput
+        If the address or the certificates are not allowed.
     """
 
     def __init__(
@@ -128,19 +154,64 @@ class Client:
         self._http.close()
 
     def select(self, event_id: str | None = None, context: Context = None) -> Decision:
-        """The arm to pull, at a context where there are any; the same event has the same arm."""
+        """The arm to pull, at a context where there are any; the same event has the same arm.
+
+        Parameters
+        ----------
+        event_id
+            A name for the event; if None, the client makes one.
+        context
+            The context, where the node has contexts.
+
+        Returns
+        -------
+        Decision
+            The arm, the event's id and the estimates.
+
+        Raises
+        ------
+        NodeError
+            If the node refuses, or cannot be reached.
+        """
         return self._ask(calls.select(event_id, context))
 
     def select_many(self, events: int | Iterable[str], contexts: Iterable[Context] | None = None) -> list[Chosen]:
-        """The arms to pull for so many new events, or for those of these names, in their order; each at its context."""
+        """The arms to pull for so many new events, or for those of these names, in their order; each at its context.
+
+        Parameters
+        ----------
+        events
+            How many events, or their names.
+        contexts
+            A context for each event, where the node has contexts.
+        """
         return self._ask(calls.selects(events, contexts)).decisions
 
     def reward(self, event_id: str, value: float) -> None:
-        """Tell the reward, in [0, 1], of an event."""
+        """Tell the reward, in [0, 1], of an event.
+
+        Parameters
+        ----------
+        event_id
+            The event.
+        value
+            Its reward, in [0, 1].
+
+        Raises
+        ------
+        NodeError
+            If the event is unknown, too old, or has another reward.
+        """
         self._ask(calls.reward(event_id, value))
 
     def rewards(self, rewards: Iterable[tuple[str, float]]) -> list[RewardOutcome]:
-        """Tell many rewards, as (event_id, value); what became of each."""
+        """Tell many rewards, as (event_id, value); what became of each.
+
+        Parameters
+        ----------
+        rewards
+            Pairs of an event's id and its reward.
+        """
         return self._ask(calls.rewards(rewards)).results
 
     def arms(self) -> ArmsAnswer:
@@ -148,15 +219,33 @@ class Client:
         return self._ask(calls.ARMS)
 
     def set_arms(self, arms: Iterable[str]) -> ArmsAnswer:
-        """Use these arms from now on."""
+        """Use these arms from now on.
+
+        Parameters
+        ----------
+        arms
+            The arms' names.
+        """
         return self._ask(calls.set_arms(arms))
 
     def reset(self, arm: str) -> ArmsAnswer:
-        """Forget the rewards of an arm that has changed."""
+        """Forget the rewards of an arm that has changed.
+
+        Parameters
+        ----------
+        arm
+            The arm.
+        """
         return self._ask(calls.reset(arm))
 
     def best(self, confidence: float = 0.95) -> BestAnswer:
-        """The arm that looks best now, how sure that is, and whether it is as sure as asked."""
+        """The arm that looks best now, how sure that is, and whether it is as sure as asked.
+
+        Parameters
+        ----------
+        confidence
+            How sure it should be, between 0 and 1.
+        """
         return self._ask(calls.best(confidence))
 
     def neighbours(self) -> list[Peer]:
@@ -173,11 +262,23 @@ class Client:
         return self._ask(calls.STATE)
 
     def pardon(self, who: str) -> None:
-        """Hear a neighbour again that was expelled, by its name or key; with the node's own key, end its alarms."""
+        """Hear a neighbour again that was expelled, by its name or key; with the node's own key, end its alarms.
+
+        Parameters
+        ----------
+        who
+            The neighbour's name or key.
+        """
         self._ask(calls.pardon(who))
 
     def hand_over(self, frame: bytes) -> None:
-        """Have the node tell its neighbours that another key takes its place; both keys have signed the frame."""
+        """Have the node tell its neighbours that another key takes its place; both keys have signed the frame.
+
+        Parameters
+        ----------
+        frame
+            The announcement of the new key, signed with both.
+        """
         self._ask(calls.hand_over(frame))
 
     def _ask(self, call: Call[Answer]) -> Answer:
@@ -198,7 +299,26 @@ class Client:
 
 
 class AsyncClient:
-    """Asks a node from asynchronous code; see `Client`."""
+    """Asks a node from asynchronous code. Its methods are those of `Client`, to be awaited.
+
+    Parameters
+    ----------
+    url
+        The node's address, as http://host:port.
+    token
+        The bearer token, where the node asks for one.
+    timeout
+        Seconds that one try may take.
+    retries
+        How often a request is repeated when the node cannot be reached or is busy.
+    trust
+        A file of certificate authorities, or an SSL context; None for this machine's.
+
+    Raises
+    ------
+    BadInput
+        If the address or the certificates are not allowed.
+    """
 
     def __init__(
         self, url: str, token: str | None = None, timeout: float = 5.0, retries: int = 10, trust: Trust = None

@@ -190,29 +190,39 @@ def _select(connection: sqlite3.Connection, table: str, columns: str) -> str:
     return f"SELECT {', '.join(found)} FROM {table}"
 
 
-def load_state(connection: sqlite3.Connection, events: bool) -> State:
-    """The state at one moment, with or without events."""
-    run = connection.execute
-    run("BEGIN")
+@contextmanager
+def at_one_moment(connection: sqlite3.Connection) -> Iterator[None]:
+    """Read within the block what was on the disk at its beginning."""
+    connection.execute("BEGIN")
     try:
-        all_events = f"{_select(connection, 'events', EVENT)} ORDER BY number"
-        return State(
-            dict(run("SELECT name, value FROM facts")),
-            [
-                Arm(arm, index, bool(in_use), *tally)
-                for arm, index, in_use, *tally in run(f"{_select(connection, 'arms', ARM)} ORDER BY place")
-            ],
-            [event_of(row) for row in run(all_events)] if events else [],
-            [
-                NeighbourRecord(key, frame, heard, msgspec.json.decode(counts, type=dict[str, int]))
-                for key, frame, heard, counts in run("SELECT key, frame, heard, counts FROM hearings")
-            ],
-            [_evidence_of(*row) for row in run("SELECT * FROM evidence ORDER BY found")],
-            pardons=[Pardon(*row) for row in _rows(connection, "pardons")],
-            handovers=[HandoverRecord(*row) for row in _rows(connection, "handovers")],
-        )
+        yield
     finally:
-        run("COMMIT")
+        connection.execute("COMMIT")
+
+
+def load_state(connection: sqlite3.Connection) -> State:
+    """The state without its events, of which there may be millions."""
+    run = connection.execute
+    return State(
+        dict(run("SELECT name, value FROM facts")),
+        [
+            Arm(arm, index, bool(in_use), *tally)
+            for arm, index, in_use, *tally in run(f"{_select(connection, 'arms', ARM)} ORDER BY place")
+        ],
+        [],
+        [
+            NeighbourRecord(key, frame, heard, msgspec.json.decode(counts, type=dict[str, int]))
+            for key, frame, heard, counts in run("SELECT key, frame, heard, counts FROM hearings")
+        ],
+        [_evidence_of(*row) for row in run("SELECT * FROM evidence ORDER BY found")],
+        pardons=[Pardon(*row) for row in _rows(connection, "pardons")],
+        handovers=[HandoverRecord(*row) for row in _rows(connection, "handovers")],
+    )
+
+
+def load_events(connection: sqlite3.Connection) -> Iterator[Event]:
+    """All events, the oldest first, as they are read."""
+    return map(event_of, connection.execute(f"{_select(connection, 'events', EVENT)} ORDER BY number"))
 
 
 def _rows(connection: sqlite3.Connection, table: str) -> list[Any]:

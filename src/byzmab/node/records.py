@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections import deque
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from byzmab.node.evidence import Evidence
 from byzmab.node.packing import NUMBER
 
 FORMAT = 2  # of an export: raised with every change, so that older programs refuse it
+NO_EVENTS = b'"events": []'  # within an export; within a text the marks would have strokes before them
 RANDOM_BYTES, DRAWN = 10, 256  # of an event's id, and ids whose random bytes are drawn at once
 
 
@@ -108,9 +110,15 @@ def new_state(network: str, public: str, epoch: int = 0, reset: int = 0) -> Stat
     return State({"network": network, "key": public, "epoch": epoch, "reset": reset, "round": 0}, [], [], [], [])
 
 
-def to_json(state: State) -> bytes:
-    """The state as one JSON object."""
-    return msgspec.json.format(msgspec.json.encode(state), indent=1)
+def to_json(state: State, events: Iterable[Event]) -> Iterator[bytes]:
+    """Yield one JSON object in pieces: a state that holds no events, and its events, each on a line of its own."""
+    head, _, tail = msgspec.json.format(msgspec.json.encode(state), indent=1).partition(NO_EVENTS)
+    yield head + NO_EVENTS[:-1]
+    between = b"\n  "
+    for event in events:
+        yield between + msgspec.json.encode(event)
+        between = b",\n  "
+    yield b"]" + tail
 
 
 def read_state(path: str | Path) -> State:

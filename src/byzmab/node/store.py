@@ -21,11 +21,13 @@ from byzmab.core.errors import BadInput
 from byzmab.node.database import (
     EVENT,
     FILE,
+    at_one_moment,
     check_present,
     check_version,
     connect,
     create,
     event_of,
+    load_events,
     load_state,
     lock_database,
     lock_directory,
@@ -40,10 +42,11 @@ from byzmab.node.database import (
     write_rows,
 )
 from byzmab.node.evidence import Evidence
-from byzmab.node.records import Arm, Event, HandoverRecord, NeighbourRecord, Pardon, State, new_state
+from byzmab.node.records import Arm, Event, HandoverRecord, NeighbourRecord, Pardon, State, new_state, to_json
 
 REMEMBERED = 1_000_000  # settled events; a reward for an older one is unknown
 PRUNED = 1_000  # events between two looks for what may be forgotten
+FORGET = "DELETE FROM events WHERE number <= ? AND state > 0"
 LAZY = 1.0  # seconds that changes nobody waits for may take
 SETTLE = """WITH new (state, value, settled, event_id) AS (VALUES {rows})
 UPDATE events SET state = new.state, value = new.value, settled = new.settled
@@ -123,8 +126,8 @@ class NodeStore:
 
     def load(self) -> State:
         """All of the state but events."""
-        with readable(self.path):
-            return load_state(self._reader, events=False)
+        with readable(self.path), at_one_moment(self._reader):
+            return load_state(self._reader)
 
     def event(self, event_id: str) -> Event | None:
         """The event of an id, or None if the disk does not hold it."""
@@ -262,7 +265,7 @@ def _apply(connection: sqlite3.Connection, batch: Batch) -> None:
         write_rows(connection, f"INSERT INTO events ({columns}) VALUES {{rows}}", rows)
         newest = connection.execute("SELECT max(number) FROM events").fetchone()[0]
         if newest % PRUNED < len(rows):
-            connection.execute("DELETE FROM events WHERE number <= ? AND state > 0", (newest - REMEMBERED,))
+            connection.execute(FORGET, (newest - REMEMBERED,))
     write_rows(connection, SETTLE, list(batch.settled))
     write_arms(connection, list(batch.tallies.values()))
     write_facts(connection, batch.facts)
@@ -272,14 +275,15 @@ def _apply(connection: sqlite3.Connection, batch: Batch) -> None:
     write_handovers(connection, batch.handovers)
 
 
-def export_state(directory: str | Path) -> State:
-    """The whole state in a data directory, whether its node runs or not."""
+def export_state(directory: str | Path) -> Iterator[bytes]:
+    """Yield the whole state in a data directory as JSON, in pieces, whether its node runs or not."""
     path = Path(directory) / FILE
     if not path.is_file():
         raise BadInput(f"data directory {str(directory)!r} holds no node; allowed: one that a node has used")
     with readable(path), closing(connect(path)) as connection:
         check_version(connection, path)
-        return load_state(connection, events=True)
+        with at_one_moment(connection):
+            yield from to_json(load_state(connection), load_events(connection))
 
 
 def import_state(directory: str | Path, network: str, public: str, state: State) -> None:

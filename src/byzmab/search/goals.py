@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from byzmab.core.errors import BadInput, unknown
 from byzmab.simulation.result import Result
 
 LOCKED = 2.0  # a run locked in where its regret is above this many times solo's mean: 100 or so at the paper's arms
+LEAST_REGRET = 1e-9  # of an agent alone that is divided by
 DEFAULT = "regret"
 
 
@@ -44,13 +47,30 @@ def lost_gain(result: Result, beside: Beside) -> float:
     return float((final - alone).max())
 
 
+def worst_agent(result: Result, beside: Beside) -> float:
+    """The regret of the normal agent that has most, mean over runs."""
+    return float(result.regret_values[:, :, -1].mean(axis=0).max())
+
+
+def victim(result: Result, beside: Beside) -> float:
+    """The regret of the normal agent that loses most by listening, over what the same agent has alone."""
+    final, alone = (item.regret_values[:, :, -1].mean(axis=0) for item in (result, beside.alone))
+    return float((final / np.maximum(alone, LEAST_REGRET)).max())
+
+
 def lock_ins(result: Result, beside: Beside) -> float:
     """The share of runs that locked in; between equal shares, how near the worst run came to it decides."""
     near = min(float(result.network_regret[:, -1].max()) / beside.lock_in, 1.0)
     return (locked(result, beside.lock_in) + 0.5 * near) / result.experiment.runs
 
 
-GOALS: dict[str, Callable[[Result, Beside], float]] = {"regret": regret, "gain": lost_gain, "lock-in": lock_ins}
+GOALS: dict[str, Callable[[Result, Beside], float]] = {
+    "regret": regret,
+    "gain": lost_gain,
+    "worst-agent": worst_agent,
+    "victim": victim,
+    "lock-in": lock_ins,
+}
 
 
 def check_goal(name: str) -> None:

@@ -88,6 +88,34 @@ def search_attack(
     `restarts` optimizers begin in different parts of the family. Ctrl-C ends the search with the best so far; with a
     store, the same search called again goes on from there: it asks the same questions, and the store answers.
     `progress` is called with the trials done, their total, and how things stand; True shows a bar.
+
+    Parameters
+    ----------
+    experiment
+        What is attacked.
+    trials
+        How many attacks are tried.
+    runs
+        Runs that are played for each of them.
+    optimizer
+        ``"cma-es"``, ``"tpe"`` or ``"random"``.
+    store
+        Where results are kept, so that an interrupted search resumes.
+    progress
+        A function that is called with the trials done and their total; True shows a bar.
+    workers
+        Threads; if None, as many as there are cores.
+    goal
+        ``"regret"``, ``"gain"`` or ``"lock-in"``.
+    restarts
+        How many optimizers begin, each in another part.
+    lock_in
+        Regret above which a run counts as locked in; if None, twice the solo mean.
+
+    Returns
+    -------
+    Search
+        `.attack`, the worst that was found, and all trials.
     """
     check_search(experiment, trials, runs, optimizer, workers, goal, restarts, lock_in)
     space = space_of(experiment)

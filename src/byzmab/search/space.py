@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 from byzmab.attacks import Attack
 from byzmab.attacks.crafted import (
     ALL_ARMS,
+    BESIDE,
     END,
     RANKS,
     RECEIVERS_ERRORS,
@@ -14,6 +15,7 @@ from byzmab.attacks.crafted import (
     SENDERS_ERRORS,
     Crafted,
 )
+from byzmab.attacks.greedy import Foresight, Greedy, Phased, Victim
 from byzmab.core.liars import f_for
 from byzmab.simulation.experiment import Experiment
 
@@ -28,6 +30,7 @@ SILENT = -0.5  # the low end of counts: below 0 nothing is claimed, so that sile
 LOUD = 2.0  # the high end
 LOUDEST = 100.0  # what it stands for, as a multiple of the receiver's count
 NEVER = 1.25  # the high end of times, in horizons: above 1 they never come
+TRIED = {"reach": 3.0, "pace": 0.01}  # of attacks that try out their lies, where a search begins
 MOST_ERRORS = 6.0  # standard errors off the truth: no honest report is so far
 
 
@@ -66,17 +69,26 @@ class Branch(NamedTuple):
 
 PLAIN = Branch()
 
+FORESEEING: dict[str, type[Foresight]] = {"greedy": Greedy, "phased": Phased, "victim": Victim}
+
+
+class Foreseeing(NamedTuple):
+    """Another part: lies that are tried out on the receiver's filter and policy; `kind` says whom they strike."""
+
+    kind: str
+    careful: int = 0
+
 
 class Start(NamedTuple):
     """Where a search begins: an attack that is known to hurt some filter."""
 
-    branch: Branch
+    branch: Branch | Foreseeing
     point: Point
 
 
 @dataclass(frozen=True)
 class Space:
-    """All crafted attacks worth trying on an experiment."""
+    """All attacks worth trying on an experiment."""
 
     f: int
     normal: int  # how many agents are normal
@@ -90,8 +102,11 @@ class Space:
         f, normal = f_for(parts.f, parts.agents - 1), parts.agents - parts.byzantine
         return cls(f, normal, experiment.horizon, parts.audits)
 
-    def bounds(self, branch: Branch) -> dict[str, tuple[float, float]]:
+    def bounds(self, branch: Branch | Foreseeing) -> dict[str, tuple[float, float]]:
         """From where to where each coordinate of a branch goes."""
+        if isinstance(branch, Foreseeing):
+            struck = {"phased": {"rounds": (0.0, 1.0)}, "victim": {"victim": (0.0, 1.0)}}
+            return {"reach": (0.2, MOST_ERRORS), "pace": (0.0, 0.1), **struck.get(branch.kind, {})}
         deepest = 2.0 * max(self.f, 1) + 1.0  # well behind the ranks that trimming takes
         every = {
             **dict.fromkeys(LIES, (END, deepest if branch.errors == RANKS else MOST_ERRORS)),
@@ -137,14 +152,29 @@ class Space:
             _start(Branch(SENDERS_ERRORS, common=1), **errors),
             _start(Branch(target=SECOND_ONLY), second=0.5),
             _start(Branch(RECEIVERS_ERRORS, target=SECOND_ONLY), second=1.5, spared=0.0),
+            _start(Branch(BESIDE), **dict.fromkeys(LIES[:3], 0.5), spared=0.0),
+            Start(Foreseeing("greedy"), TRIED),
+            Start(Foreseeing("phased"), {**TRIED, "rounds": 0.5}),
+            Start(Foreseeing("victim"), {**TRIED, "victim": 0.0}),
         )
 
-    def attack(self, branch: Branch, point: Point) -> Crafted:
+    def attack(self, branch: Branch | Foreseeing, point: Point) -> Attack:
         """The attack that a point of a branch stands for, with no more digits than can matter."""
+        if isinstance(branch, Foreseeing):
+            return self._foreseeing(branch, point)
         numbers = {name: round(point[name], 3) for name in (*LIES, "share", "best_share") if name in point}
         counts = {name: round(times_of(point[name]), 3) for name in COUNTS if name in point}
         given: dict[str, Any] = {**numbers, **counts, **self._wholes(point), **branch._asdict()}
         return Crafted(**given)
+
+    def _foreseeing(self, branch: Foreseeing, point: Point) -> Foresight:
+        """An attack that tries out its lies; rounds go from 1 to the horizon, evenly in their logarithm."""
+        given: dict[str, Any] = {"reach": round(point["reach"], 3), "pace": round(point["pace"], 4)}
+        if branch.kind == "phased":
+            given["rounds"] = round(self.horizon ** point["rounds"])
+        if branch.kind == "victim":
+            given["victim"] = 1 + min(int(point["victim"] * self.normal), self.normal - 1)
+        return FORESEEING[branch.kind](**given, careful=branch.careful)
 
     def _wholes(self, point: Point) -> dict[str, int]:
         """The parameters that are whole numbers; a pause that ends before it begins is none."""

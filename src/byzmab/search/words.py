@@ -6,16 +6,23 @@ from byzmab.attacks import Attack
 from byzmab.attacks.contexts.crafted_at import CraftedAt
 from byzmab.attacks.crafted import (
     ALL_ARMS,
+    BESIDE,
     BEST_AND_SECOND,
     BEST_ONLY,
     END,
     RANKS,
-    RECEIVERS_ERRORS,
     SECOND_ONLY,
+    SENDERS_ERRORS,
     Crafted,
 )
+from byzmab.attacks.greedy import Foresight, Phased, Victim
 from byzmab.search.context_space import in_words_at
 from byzmab.simulation.experiment import Experiment
+
+CAREFUL = (
+    "It tells nothing that an audit notices: where this cannot follow what it told before, what is nearest, "
+    "and instead of silence, where that is noticed, no news."
+)
 
 
 class End(NamedTuple):
@@ -47,17 +54,20 @@ class Teller(NamedTuple):
 
     def _mean_off(self, rank: float, end: End) -> str:
         if rank == 0.0:
-            return "the true mean"
-        whose = "of the receiver" if self.errors == RECEIVERS_ERRORS else "of the count it claims"
+            return "the receiver's own mean" if self.errors == BESIDE else "the true mean"
+        whose = "of the count it claims" if self.errors == SENDERS_ERRORS else "of the receiver"
         side = (end if rank > 0.0 else LOW if end is HIGH else HIGH).side
-        return f"a mean {abs(rank):g} standard errors {whose} {side} the true one"
+        centre = "the receiver's own" if self.errors == BESIDE else "the true one"
+        return f"a mean {abs(rank):g} standard errors {whose} {side} {centre}"
 
 
 def in_words(attack: Attack, experiment: Experiment) -> list[str]:
     """One sentence for each thing that the attack does; n is the receiver's count."""
     if isinstance(attack, CraftedAt):
         return in_words_at(attack, experiment.horizon)
-    assert isinstance(attack, Crafted), "only crafted attacks are told in words"
+    if isinstance(attack, Foresight):
+        return _foreseen(attack)
+    assert isinstance(attack, Crafted), "only attacks of the families that are searched are told in words"
     teller = Teller(attack.errors, _unheard(experiment))
     said = []
     if attack.common:
@@ -74,11 +84,23 @@ def in_words(attack: Attack, experiment: Experiment) -> list[str]:
         fewer = f"fewer than {attack.isolate} honest reports"
         said.append(f"Where {fewer} are consistent on an arm other than the best, it is silent there.")
     if attack.careful:
-        said.append(
-            "It tells nothing that an audit notices: where this cannot follow what it told before, what is nearest, "
-            "and instead of silence, where that is noticed, no news."
-        )
+        said.append(CAREFUL)
     return said + _shares(attack, experiment, teller) + _pause(attack, experiment, teller)
+
+
+def _foreseen(attack: Foresight) -> list[str]:
+    """What an attack does that tries out its lies."""
+    tried = f"up to {attack.reach:g} standard errors of the receiver off the honest mean, and 0 and 1"
+    said = [
+        f"It tries means {tried}, with one pull, (n + 1)/2 and n + 1, on the receiver's own filter and policy.",
+        "It tells what gives the best arm the lowest index and the others the highest.",
+        f"It tries anew in every round at first, later each time {attack.pace:g} of the time so far has passed.",
+    ]
+    if isinstance(attack, Victim):
+        said.append(f"It lies to honest agent {attack.victim} alone, all the time, and tells the others its own tally.")
+    if isinstance(attack, Phased):
+        said.append(f"It lies to one honest agent after the other, {attack.rounds} rounds each, and not to the others.")
+    return [*said, CAREFUL] if attack.careful else said
 
 
 def _shares(attack: Crafted, experiment: Experiment, teller: Teller) -> list[str]:

@@ -14,7 +14,21 @@ SAME_LUCK = ("context", "contexts", "arms", "rewards", "horizon", "runs", "seed"
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """The paired difference in regret at the horizon, a − b, with its two-sided 95 % interval."""
+    """The paired difference in regret at the horizon, a − b, with its two-sided 95 % interval.
+
+    Parameters
+    ----------
+    difference
+        The mean of a − b over runs.
+    low
+        Lower end of the 95 % interval.
+    high
+        Upper end of the interval.
+    stderr
+        Standard error of the difference.
+    runs
+        How many runs were compared.
+    """
 
     difference: float
     low: float
@@ -48,6 +62,30 @@ def compare(a: Experiment | Result, b: Experiment | Result) -> Comparison:
 
     A reward depends on run, agent, arm and pull alone, so that with the same seed both met the same luck and
     the difference is much less noisy than either regret.
+
+    Parameters
+    ----------
+    a
+        An experiment, or a result.
+    b
+        Another, with equal arms, rewards, horizon, runs and seed.
+
+    Returns
+    -------
+    Comparison
+        The paired difference in regret, a − b.
+
+    Raises
+    ------
+    BadInput
+        If the two do not use the same random numbers, or have a single run.
+
+    Examples
+    --------
+    >>> import byzmab
+    >>> together = byzmab.Experiment(runs=5, horizon=500)
+    >>> byzmab.compare(together, together.alone()).differs
+    True
     """
     experiments = [item.experiment if isinstance(item, Result) else item for item in (a, b)]
     for experiment in experiments:

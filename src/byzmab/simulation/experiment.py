@@ -39,9 +39,90 @@ LEAST = {"horizon": 1, "runs": 1, "record": 1, "epoch": 1, "memory": 0, "seed": 
 @suggesting
 @dataclass(frozen=True)
 class Experiment:
-    """What is simulated. Every field is also a flag of `byzmab simulate` and a key of an experiment file.
+    """Every setting of a simulation, checked when it is made.
 
-    `byzmab.simulation.settings.ABOUT` says what each of them means.
+    Every field is also a flag of `byzmab simulate` and a key of an experiment file. An experiment cannot be changed;
+    `but` returns a changed copy.
+
+    Parameters
+    ----------
+    arms
+        The arms' mean rewards: a list, a table with a row per agent, a dict of rounds with either, a file
+        ``"FILE.csv"``, or ``"random:M"`` for M means drawn in every run.
+    agents
+        Number of agents; if None, 10, or as many as the graph has.
+    byzantine
+        How many agents are Byzantine, agents 1 to B, or a list of their numbers.
+    f
+        Upper bound on an agent's Byzantine neighbours; ``"auto"`` for the largest f with 3f + 1 neighbours; if None,
+        the number of Byzantine agents.
+    kappa
+        Consistency level in [1, 2): one for all, one per honest agent, or ``"random"``.
+    graph
+        Who hears whom: a name, a file, a networkx graph, or an adjacency matrix of zeros and ones, in which entry [i,
+        j] says that agent i + 1 sends its reports to agent j + 1.
+    time_varying
+        Whether a random graph is drawn anew in every round.
+    attack
+        What Byzantine agents report: a name, a class or an instance, as for the other plug-ins.
+    filter
+        How reports become a belief.
+    memory
+        For how many rounds a neighbour's newest report is remembered.
+    policy
+        How a belief becomes a choice.
+    rewards
+        The distribution of rewards around a mean, or a list of several, agent by agent in turn.
+    spread
+        Standard deviation of the agents' own means around the common ones.
+    drift
+        How means change from round to round.
+    tally
+        Which of an agent's own rewards count: ``"all"``, ``"window:W"`` or ``"forget:γ"``.
+    subset
+        How many neighbours are heard in a round, drawn at random; if None, all.
+    epoch
+        Rounds between two decisions; the arm is kept in between.
+    delay
+        Rounds until a report arrives: 0 or 1.
+    tell
+        When reports are sent: ``"every"``, ``"every:k"`` or ``"growth:d"``.
+    audit
+        Whether agents expel neighbours whose reports contradict each other; if None, as the filter has it.
+    reliable_links
+        Whether no report is ever lost: on a fixed graph a silent neighbour then counts as Byzantine.
+    algorithm
+        ``"resilient"``, which is the filter and the policy, or the name of another algorithm.
+    horizon
+        Rounds in a run.
+    runs
+        Independent repetitions.
+    seed
+        The seed of all random numbers.
+    record
+        On how many rounds, evenly spread, regret is recorded.
+    context
+        Dimensions of the context that an agent sees before every choice; 0 for none.
+    contexts
+        How contexts are distributed: ``"alike"`` for all agents, or ``"leaning:s"``.
+    ridge
+        λ of the ridge regression on contexts, above 0.
+    shares
+        How reports count at a context: ``"equal"``, ``"information"`` or ``"projection"``.
+    vetting
+        Whether neighbours whose parameters contradict an agent's own data are left out.
+
+    Raises
+    ------
+    BadInput
+        If a setting is not allowed, or two of them do not go together.
+
+    Examples
+    --------
+    >>> from byzmab import Experiment
+    >>> experiment = Experiment(filter="guarded", policy="moss", f="auto", byzantine=2, attack="extreme")
+    >>> experiment.but(runs=200).runs
+    200
     """
 
     arms: Any = PAPER_ARMS
@@ -122,7 +203,18 @@ class Experiment:
         return self._parts  # type: ignore[attr-defined,no-any-return]
 
     def but(self, **changes: Any) -> "Experiment":
-        """The same experiment with some settings changed."""
+        """Return the experiment with some settings changed.
+
+        Parameters
+        ----------
+        **changes
+            The settings that change.
+
+        Returns
+        -------
+        Experiment
+            A copy with these settings.
+        """
         return replace(self, **changes)
 
     def alone(self) -> "Experiment":

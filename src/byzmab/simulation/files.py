@@ -62,7 +62,25 @@ def settings_of(
 
 
 def read_experiment(path: str | Path, changes: Mapping[str, Any] | None = None) -> Experiment:
-    """Read an experiment file; `changes` win over what it says. How to run it, RUN_KEYS, is left to the caller."""
+    """Read an experiment file. The keys `workers`, `json` and `out` are left to the caller.
+
+    Parameters
+    ----------
+    path
+        The experiment file, in TOML.
+    changes
+        Settings that win over those of the file.
+
+    Returns
+    -------
+    Experiment
+        The experiment of the file.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be read, or a setting is not allowed; the message names file and line.
+    """
     file = read_toml(path, "experiment file")
     settings = {key: value for key, value in _settings(file, Path(path)).items() if key in ABOUT}
     changes = dict(changes or {})

@@ -8,7 +8,7 @@ whole.
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -137,13 +137,11 @@ def new_file(path: str | Path, overwrite: bool = False) -> Path:
     return file
 
 
-def write_bytes(file: Path, content: bytes) -> None:
-    """Write a file that `new_file` allowed: whole or not at all, unless it is a device or a pipe."""
-    if _is_device(file):
-        file.write_bytes(content)
-        return
-    with in_place(file) as path:
-        path.write_bytes(content)
+def write_bytes(file: Path, content: bytes | Iterable[bytes]) -> None:
+    """Write a file that `new_file` allowed, in one or many pieces: whole or not at all, but for pipes and devices."""
+    pieces = [content] if isinstance(content, bytes) else content
+    with nullcontext(file) if _is_device(file) else in_place(file) as path, path.open("wb") as opened:
+        opened.writelines(pieces)
 
 
 def _is_device(file: Path) -> bool:

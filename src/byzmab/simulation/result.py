@@ -46,7 +46,29 @@ def bytes_of(experiment: Experiment, messages: float, arms_told: float) -> float
 
 @dataclass(frozen=True)
 class Result:
-    """What came out of an experiment. The labelled arrays are made when they are asked for."""
+    """The result of an experiment. `regret`, `pulls` and `messages` have labelled dimensions.
+
+    Parameters
+    ----------
+    experiment
+        What was simulated.
+    rounds
+        The rounds on which regret was recorded.
+    regret_values
+        Regret, run × honest agent × round.
+    pull_values
+        Pulls, run × honest agent × third × arm.
+    message_counts
+        Reports received, by run.
+    arm_counts
+        Arms in these reports, by run.
+    means
+        True means, run × arm.
+    seconds
+        Time of playing, without compiling.
+    first
+        Number of the first run.
+    """
 
     experiment: Experiment
     rounds: Integers
@@ -139,7 +161,18 @@ class Result:
         return int(bytes_of(self.experiment, int(self.message_counts.sum()), int(self.arm_counts.sum())))
 
     def summary(self, solo: "Result | None" = None) -> dict[str, Any]:
-        """Return the numbers of `byzmab simulate --json`, with `solo` those of the saving."""
+        """Return the numbers of `byzmab simulate --json`, with `solo` those of the saving.
+
+        Parameters
+        ----------
+        solo
+            The result of `experiment.alone()`, for the saving.
+
+        Returns
+        -------
+        dict
+            The settings, regret, messages, bytes and speed as plain data.
+        """
         final = describe(self.network_regret[:, -1])
         alone = {} if solo is None else describe(solo.network_regret[:, -1])
         steps = self.experiment.runs * self.experiment.parts.agents * self.experiment.horizon
@@ -160,11 +193,35 @@ class Result:
         }
 
     def saving(self, solo: "Result") -> Saving | None:
-        """Return the share of the solo regret that is saved, with its 95 % interval."""
+        """Return the share of the solo regret that is saved, with its 95 % interval.
+
+        Parameters
+        ----------
+        solo
+            The result of `experiment.alone()`.
+
+        Returns
+        -------
+        dict or None
+            `mean`, `low` and `high` as shares of the solo regret; None where solo has no regret.
+        """
         return saving(self.network_regret[:, -1], solo.network_regret[:, -1])
 
     def plot(self, axes: "Axes | None" = None, label: str | None = None) -> "Axes":
-        """Draw the mean regret over runs with its ±1 standard deviation band; a notebook shows it."""
+        """Draw the mean regret over runs with its ±1 standard deviation band; a notebook shows it.
+
+        Parameters
+        ----------
+        axes
+            matplotlib axes to draw on; if None, new ones.
+        label
+            The curve's name in the legend.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
         from byzmab.simulation.figure import draw_regret
 
         return draw_regret(self, axes, label)
@@ -188,7 +245,23 @@ class Result:
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":
-        """Read what `save` wrote. The source of plug-ins is needed only to play the experiment again."""
+        """Read what `save` wrote. The source of plug-ins is needed only to play the experiment again.
+
+        Parameters
+        ----------
+        path
+            A file that `save` wrote.
+
+        Returns
+        -------
+        Result
+            The result.
+
+        Raises
+        ------
+        BadInput
+            If the file is not a result, or of a version that cannot be read.
+        """
         with needs_extra("study"):
             import xarray
 
@@ -215,7 +288,20 @@ class Result:
         return cls(experiment, rounds, regret, pulls, messages, arms_told, means, seconds, int(data["run"][0]))
 
     def cut(self, low: int, high: int) -> "Result":
-        """The runs from the one at index `low` to before that at `high`."""
+        """Return a part of the runs.
+
+        Parameters
+        ----------
+        low
+            Index of the first run.
+        high
+            Index behind the last run.
+
+        Returns
+        -------
+        Result
+            A result of these runs alone.
+        """
         whole = self.experiment.runs
         return replace(
             self,
@@ -231,7 +317,18 @@ class Result:
 
     @classmethod
     def join(cls, parts: Sequence["Result"]) -> "Result":
-        """One result of several that hold adjoining runs of the same experiment."""
+        """Join results that hold adjoining runs of one experiment.
+
+        Parameters
+        ----------
+        parts
+            Results that hold adjoining runs, in their order.
+
+        Returns
+        -------
+        Result
+            One result.
+        """
         regret, pulls, messages, arms_told, means = (
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("regret_values", "pull_values", "message_counts", "arm_counts", "means")

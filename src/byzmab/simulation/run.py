@@ -84,8 +84,36 @@ def simulate(
 ) -> Result:
     """Simulate all runs of an experiment, numbered from `first` on.
 
-    Runs are spread over `workers` threads, as many as there are cores if not given, or over any
-    `concurrent.futures.Executor`. `progress` is called with the rounds played and their total; True shows a bar.
+    Parameters
+    ----------
+    experiment
+        What to simulate.
+    executor
+        Any `concurrent.futures.Executor`, such as Dask's; if None, threads of this process.
+    progress
+        A function that is called with the rounds played and their total; True shows a bar.
+    workers
+        Threads, or blocks in flight on the executor; if None, as many as there are cores.
+    first
+        The number of the first run.
+
+    Returns
+    -------
+    Result
+        Regret, pulls and messages of every run. The number of workers changes no digit.
+
+    Raises
+    ------
+    BadInput
+        If the experiment is not an Experiment, or does not fit into memory.
+
+    Examples
+    --------
+    >>> import byzmab
+    >>> experiment = byzmab.Experiment(runs=2, horizon=100)
+    >>> result = byzmab.simulate(experiment)
+    >>> dict(result.regret.sizes)
+    {'run': 2, 'agent': 8, 'round': 100}
     """
     check_experiment(experiment)
     check_workers(workers)

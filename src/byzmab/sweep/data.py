@@ -154,6 +154,18 @@ def open_sweep(where: str | Path | ResultStore, file: str | Path | Sweep | None 
 
     Points whose plug-ins or graphs have one name but differ are told apart by a mark behind the name. The source of
     plug-ins is not needed.
+
+    Parameters
+    ----------
+    where
+        The directory of results, or a store.
+    file
+        A sweep file or a Sweep, for its points alone; if None, everything that is there.
+
+    Returns
+    -------
+    SweepData
+        `.table`, `.frame`, `.regret` and `.plot()`.
     """
     store = where if isinstance(where, ResultStore) else ResultStore(where)
     if file is None:

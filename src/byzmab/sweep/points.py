@@ -21,7 +21,17 @@ SHOWN = 20  # in a notebook
 
 @dataclass(frozen=True)
 class Sweep:
-    """Experiments to be run together."""
+    """Experiments to be run together.
+
+    Parameters
+    ----------
+    points
+        The experiments.
+    varied
+        The settings by which they differ.
+    options
+        How a sweep file wants to be run: `workers`, `json`, `out`.
+    """
 
     points: tuple[Experiment, ...]
     varied: tuple[str, ...]  # the settings by which they differ, as the file names them
@@ -47,9 +57,26 @@ class Sweep:
 
     @classmethod
     def read(cls, path: str | Path, changes: Mapping[str, Any] | None = None, must_play: bool = True) -> "Sweep":
-        """Read a sweep file; `changes` win over all that it says.
+        """Read a sweep file.
 
-        Unless the points must play, plug-ins whose source is not here are only named.
+        Parameters
+        ----------
+        path
+            The sweep file, in TOML.
+        changes
+            Settings that win over those of the file.
+        must_play
+            Whether the source of every plug-in must be here.
+
+        Returns
+        -------
+        Sweep
+            The points of the file.
+
+        Raises
+        ------
+        BadInput
+            If the file cannot be read, or a setting is not allowed.
         """
         path, changes = Path(path), dict(changes or {})
         file = read_toml(path, "sweep file")
@@ -79,6 +106,36 @@ class Sweep:
 
 
 def grid(base: Experiment, **lists: Iterable[Any]) -> Sweep:
+    """Build a grid of experiments around a base.
+
+    A grid is a sweep: `run_sweep(grid, store)` plays it, `open_sweep(store, grid)` opens its results, and
+    `compare(grid[0], grid[1])` compares two of its points.
+
+    Parameters
+    ----------
+    base
+        The experiment whose settings hold for all points.
+    **lists
+        For each setting that varies a list of its values.
+
+    Returns
+    -------
+    Sweep
+        Every combination, in the order in which the lists are given, the last one fastest.
+
+    Raises
+    ------
+    BadInput
+        If a setting has no list of values, or a combination is not allowed.
+
+    Examples
+    --------
+    >>> import byzmab
+    >>> base = byzmab.Experiment(runs=2, horizon=50)
+    >>> grid = byzmab.grid(base, filter=["trimmed", "guarded"], byzantine=[0, 1, 2])
+    >>> len(grid), grid[5].filter, grid[5].byzantine
+    (6, 'guarded', 2)
+    """
     check_experiment(base)
     values: dict[str, list[Any]] = {}
     for name, given in lists.items():

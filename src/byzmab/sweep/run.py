@@ -57,9 +57,25 @@ def run_sweep(
 ) -> None:
     """Play all runs of some experiments that the store does not hold yet, and keep them there.
 
-    They are spread over `workers` threads, or over the workers of any `concurrent.futures.Executor`. `progress` is
-    called with the agent-rounds played and their total, True shows a bar; `announce` is called with what there is to do
-    and how long it may take.
+    Parameters
+    ----------
+    points
+        The experiments, or a Sweep.
+    store
+        Where results are kept.
+    executor
+        Any `concurrent.futures.Executor`; if None, threads of this process.
+    workers
+        Threads, or portions in flight on the executor; if None, as many as there are cores.
+    progress
+        A function that is called with the agent-rounds played and their total; True shows a bar.
+    announce
+        A function that is called with a sentence: what there is to do, and how long it may take.
+
+    Raises
+    ------
+    BadInput
+        If a worker fails; what was finished is kept.
     """
     check_workers(workers)
     for point in points:

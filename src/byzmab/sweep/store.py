@@ -48,7 +48,13 @@ class Block(NamedTuple):
 
 
 class ResultStore:
-    """Blocks of runs on disk."""
+    """Results on disk, in blocks of runs. What is there is never computed again.
+
+    Parameters
+    ----------
+    directory
+        Where results are kept; it is made when something is written.
+    """
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory) / "points"
@@ -56,7 +62,13 @@ class ResultStore:
         self.reused = 0
 
     def folder(self, experiment: Experiment) -> Path:
-        """Where the blocks of an experiment lie."""
+        """Where the blocks of an experiment lie.
+
+        Parameters
+        ----------
+        experiment
+            The experiment.
+        """
         where = address(experiment)
         return (self.directory if where.lasting else self._passing) / where.name
 
@@ -73,7 +85,13 @@ class ResultStore:
         return [point.parent for root in roots for point in sorted(root.glob(f"*/{POINT}"))]
 
     def blocks(self, experiment: Experiment) -> list[Block]:
-        """Whole blocks that cover some of the experiment's runs, without overlap; broken ones are removed."""
+        """Whole blocks that cover some of the experiment's runs, without overlap; broken ones are removed.
+
+        Parameters
+        ----------
+        experiment
+            The experiment.
+        """
         chosen: list[Block] = []
         for block in blocks_in(self.folder(experiment)):
             covered = chosen[-1].end if chosen else 0
@@ -87,7 +105,13 @@ class ResultStore:
         return chosen
 
     def missing(self, experiment: Experiment) -> list[tuple[int, int]]:
-        """The runs, first and end, that no block holds yet."""
+        """The runs, first and end, that no block holds yet.
+
+        Parameters
+        ----------
+        experiment
+            The experiment.
+        """
         gaps, reached = [], 0
         for block in self.blocks(experiment):
             if block.first > reached:
@@ -99,7 +123,17 @@ class ResultStore:
         return gaps
 
     def write(self, experiment: Experiment, part: Result, origin: dict[str, Any] | None = None) -> None:
-        """Keep some runs of an experiment; all there or not at all, whatever happens."""
+        """Keep some runs of an experiment; all there or not at all, whatever happens.
+
+        Parameters
+        ----------
+        experiment
+            The experiment.
+        part
+            Some of its runs.
+        origin
+            Where and how these were computed; if None, here and now.
+        """
         folder = self.folder(experiment)
         folder.mkdir(parents=True, exist_ok=True)
         point = folder / POINT
@@ -115,7 +149,13 @@ class ResultStore:
         self.computed += part.experiment.runs
 
     def read(self, experiment: Experiment) -> Result:
-        """The result of an experiment all of whose runs are there."""
+        """The result of an experiment all of whose runs are there.
+
+        Parameters
+        ----------
+        experiment
+            The experiment.
+        """
         parts = list(_cut(experiment, self.blocks(experiment)))
         result = Result.join(parts) if parts else None
         if result is None or result.experiment.runs != experiment.runs:
@@ -123,7 +163,22 @@ class ResultStore:
         return replace(result, experiment=experiment)
 
     def get(self, experiment: Experiment, progress: Progress | None = None, workers: int | None = None) -> Result:
-        """The result of an experiment: runs that are there are read, others are played and kept."""
+        """The result of an experiment: runs that are there are read, others are played and kept.
+
+        Parameters
+        ----------
+        experiment
+            The experiment.
+        progress
+            As for `simulate`.
+        workers
+            As for `simulate`.
+
+        Returns
+        -------
+        Result
+            All its runs.
+        """
         for first, end in self.missing(experiment):
             some = experiment.but(runs=end - first)
             self.write(experiment, simulate(some, progress=progress, workers=workers, first=first))

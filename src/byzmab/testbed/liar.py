@@ -41,7 +41,7 @@ class TallyScene:
         self._lie_to = type(self._attack).lie_against(filter.played("believe"), type(policy).choose)
         table, edges = np.zeros((self.model.row_size, count, arms)), plan.byzantine * agents
         self.rows, self._told, self._lie = table.transpose(1, 2, 0), Report(*table), Report(*np.zeros((2, arms)))
-        self.past = Past(np.zeros((edges, arms)), np.zeros((edges, arms)), np.zeros(edges, np.int64))
+        self.past = Past(np.zeros((edges, arms)), np.zeros((edges, arms)), np.zeros(edges), np.zeros(edges, np.int64))
         scratch = np.zeros(self._attack.scratch_shape(agents, arms, plan.byzantine))
         self._own = np.array(self._attack.params, np.float64), scratch
         self._true_means = np.array(plan.true_means, np.float64)
@@ -92,13 +92,14 @@ class TallyScene:
 
     def lie(self, sender: int, receiver: int, row: int, rng: Words) -> None:
         """Make up what a liar tells a receiver, and write it into a row."""
-        lie, edge = self._lie, sender * len(self._world.kappas) + receiver
+        lie, edge, time = self._lie, receiver * self._world.byzantine + sender, self._world.time
         self._lie_to(self._world, sender, receiver, *self._own, rng, lie)
         if self._attack.careful:
-            be_careful(self.past, edge, lie, EXPECTED)
+            be_careful(self.past, edge, lie, EXPECTED, time)
         speaks = (lie.pulls > 0.0) & np.isfinite(lie.means)
         self.rows[row] = np.where(speaks[:, None], self.model.read(lie), 0.0)
-        audit(self.past, edge, self._told.pulls[row], self._told.means[row], EXPECTED)  # writes down what passes
+        told = self._told.pulls[row], self._told.means[row]
+        audit(self.past, edge, *told, EXPECTED, time, True)  # writes down what passes
 
 
 class ContextScene:
@@ -173,6 +174,7 @@ class AttackView:
             known = told.get(names, (pulls, pulls * means) if sender == self.me else None)
             if known is not None:
                 self._scene.past.pulls[edge], self._scene.past.totals[edge] = known
+                self._scene.past.used[edge] = known[0].sum()
 
     def told(self) -> dict[tuple[str, str], tuple[Any, Any]]:
         """Counts and sums of rewards that careful liars told last, by the names of sender and receiver."""
@@ -211,7 +213,7 @@ class AttackView:
         rng[0] = key = draws.key_within(self._key, time)
         scene.start_round(time, rng)
         for sender, receiver, row in self._lies():
-            rng[0] = draws.key_within(key, 1 + self._edge(sender, receiver))
+            rng[0] = draws.key_within(key, 1 + sender * len(self.plan.agents) + receiver)
             scene.lie(sender, receiver, row, rng)
 
     def lie_to(self, name: str) -> Any:
@@ -230,7 +232,7 @@ class AttackView:
 
     def _edge(self, sender: int, receiver: int) -> int:
         """The number of a liar and a receiver."""
-        return sender * len(self.plan.agents) + receiver
+        return receiver * self.plan.byzantine + sender
 
     def _lies(self) -> Iterator[tuple[int, int, int]]:
         """Sender, receiver and row of every lie."""

@@ -35,6 +35,22 @@ def replay_policy(log: str | Sequence[Event], policy: Any = "ucb", seed: int = 0
     It is unbiased where the logged arms were drawn regardless of what their rewards were going to be, and, without
     propensities, of all else that rewards depend on. What is passed over tells nothing: of M arms about one event in M
     is used, and that many rounds are played.
+
+    Parameters
+    ----------
+    log
+        A log's file, or its events.
+    policy
+        The policy that learns on it.
+    seed
+        Of its random numbers.
+    tally
+        Which rewards count: ``"all"``, ``"window:W"`` or ``"forget:γ"``.
+
+    Returns
+    -------
+    Evaluation
+        The mean reward per pull, with its standard error.
     """
     events = read_events(log) if isinstance(log, str) else log
     agent = Agent(_checked_arms(events), policy=policy, filter="solo", seed=seed, tally=tally)
@@ -54,6 +70,23 @@ def inverse_propensity(log: str | Sequence[Event], shares: Mapping[Any, float]) 
     """The mean reward of arms chosen with fixed shares, arm → chance, by all events of a log with propensities.
 
     It is unbiased where the propensities are true and no arm with a share was logged with a chance of 0.
+
+    Parameters
+    ----------
+    log
+        A log's file, or its events, with propensities.
+    shares
+        Arm → its share of choices; they add up to 1.
+
+    Returns
+    -------
+    Evaluation
+        The mean reward per pull, with its standard error.
+
+    Raises
+    ------
+    BadInput
+        If the log has no propensities, or the shares are not those of its arms.
     """
     events = read_events(log) if isinstance(log, str) else log
     arms = _checked_arms(events)

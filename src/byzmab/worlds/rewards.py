@@ -15,7 +15,23 @@ BISECTIONS = 64  # halvings of a range: until what is left is as small as roundi
 
 
 class Pull(NamedTuple):
-    """One pull. Agents and arms are numbered from 0, as are the runs, and the pulls of an agent on an arm."""
+    """One pull. Agents and arms are numbered from 0, as are the runs, and the pulls of an agent on an arm.
+
+    Attributes
+    ----------
+    run
+        Number of the run.
+    agent
+        Number of the agent.
+    arm
+        Number of the arm.
+    number
+        How often this agent pulled this arm before.
+    mean
+        True mean of the arm.
+    prepared
+        What `prepare` made of the mean.
+    """
 
     run: int
     agent: int
@@ -55,7 +71,13 @@ class Rewards(Plugin):
         yield "reward", cls.reward, REWARD
 
     def prepare(self, means: Floats) -> Floats:
-        """One number for each mean, kept for all pulls of a run: for what takes too long to compute at each of them."""
+        """One number for each mean, kept for all pulls of a run: for what takes too long to compute at each of them.
+
+        Parameters
+        ----------
+        means
+            The true means.
+        """
         return means
 
 

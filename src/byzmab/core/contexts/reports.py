@@ -27,7 +27,19 @@ NUMBERS = "biufO"  # kinds of arrays, of objects that are numbers too
 
 
 class ContextReport(NamedTuple):
-    """One agent's word on every arm; an honest agent reports its own statistics."""
+    """What one agent reports on every arm at contexts; an honest agent reports its own statistics.
+
+    Parameters
+    ----------
+    pulls
+        Number of pulls of every arm, n.
+    moments
+        Σ x (r − ½) of every arm, b.
+    grams
+        Σ x xᵀ of every arm, G.
+    arms
+        The arms, in this order; empty for the receiver's own.
+    """
 
     pulls: Floats  # arms: n
     moments: Floats  # arms × d: b
@@ -41,7 +53,19 @@ class ContextReport(NamedTuple):
 
     @classmethod
     def from_rows(cls, arms: list[Any], pulls: list[float], moments: list[Any], grams: list[Any]) -> "ContextReport":
-        """The report that `as_rows` told."""
+        """Return the report that `as_rows` took apart.
+
+        Parameters
+        ----------
+        arms
+            The arms.
+        pulls
+            Number of pulls of each.
+        moments
+            b of each.
+        grams
+            The lower triangle of G of each.
+        """
         matrices = np.array([matrix_of(np.array(gram, float)) for gram in grams])
         return cls(np.array(pulls, float), np.array(moments, float), matrices, tuple(arms))
 
@@ -51,7 +75,18 @@ class ContextReport(NamedTuple):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "ContextReport":
-        """The report that `to_json` wrote; BadInput if it is none. `checked_context_report` checks what it says."""
+        """The report that `to_json` wrote; BadInput if it is none. `checked_context_report` checks what it says.
+
+        Parameters
+        ----------
+        text
+            What `to_json` returned.
+
+        Raises
+        ------
+        BadInput
+            If the text is not a report.
+        """
         try:
             told = json.loads(text)
             return cls.from_rows(told.get("arms", ()), told["pulls"], told["moments"], told["grams"])

@@ -111,7 +111,13 @@ class Filter(Plugin):
             yield "believe_digest", cls.believe_digest, BELIEVE_DIGEST
 
     def played(self, name: str) -> Any:
-        """The function of a name, as loops are compiled with it: one that does no more than the parameters ask for."""
+        """The function of a name, as loops are compiled with it: one that does no more than the parameters ask for.
+
+        Parameters
+        ----------
+        name
+            The name of the function.
+        """
         return getattr(type(self), name)
 
     def believed(
@@ -126,7 +132,29 @@ class Filter(Plugin):
         silent: int = 0,
         differences: Floats | None = None,  # τ² of each sender, where neighbours are compared
     ) -> tuple[tuple[float, float, float], list[Fate]]:
-        """Return the belief of an arm, and the fates of all reports, the silent and the inconsistent included."""
+        """Return the belief of an arm, and the fates of all reports, the silent and the inconsistent included.
+
+        Parameters
+        ----------
+        own_pulls
+            The agent's own number of pulls.
+        own_mean
+            The agent's own sample mean.
+        pulls
+            Pulls in each report.
+        means
+            Sample means in each report.
+        f
+            Upper bound on Byzantine neighbours.
+        kappa
+            Consistency level.
+        time
+            The round, t.
+        silent
+            Expected neighbours that reported nothing.
+        differences
+            τ² of each sender, where neighbours are compared.
+        """
         loud, worths = pulls > 0.0, pulls
         if differences is not None:
             variance = own_variance(own_pulls, own_mean)
@@ -144,5 +172,11 @@ class Filter(Plugin):
         return belief, left_out
 
     def fates(self, *heard: Any) -> list[Fate]:
-        """Return what became of each report on an arm; `heard` is what `believed` is given."""
+        """Return what became of each report on an arm; `heard` is what `believed` is given.
+
+        Parameters
+        ----------
+        *heard
+            The arguments of `believed`.
+        """
         return self.believed(*heard)[1]

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.differences import AUTO
 from byzmab.core.filters.base import CAPPED_COUNTS, Filter
@@ -20,7 +22,7 @@ from byzmab.core.filters.pull import cap_of, pool_around
 from byzmab.core.liars import ENOUGH_PER_LIAR
 from byzmab.core.medians import FEW, median_of_few, median_with
 from byzmab.core.report import Fates, Floats, Heard, Middle
-from byzmab.core.sorting import sort_few, sort_reports, take_out
+from byzmab.core.sorting import sort_few, sort_reports, value_at
 
 BIAS, CAUTION, FADE, PROVEN = range(4)  # where the parameters are
 IMPOSSIBLE = 4.0  # c (x̄ − centre)² above this + ½ ln c: four and a half standard errors at ten pulls, more at more
@@ -82,19 +84,30 @@ def drop_impossible(heard: Heard, centre: float, f: int) -> int:
 def drop_strangest(
     own_pulls: float, own_mean: float, centre: float, pulls: Floats, means: Floats, f: int, fates: Fates | None
 ) -> int:
-    """Drop at most f impossible reports one by one, the strangest first; return how many are left."""
-    left = pulls.size
-    sort_reports(pulls, means, fates)  # of equally strange ones the first goes
-    for _ in range(f):
-        farthest, worst = -1, 0.0
-        for report in range(left):
-            far = strangeness(means[report], min(pulls[report], own_pulls), centre, own_mean)
-            farthest, worst = (report, far) if far > worst else (farthest, worst)
-        if farthest < 0:
-            break
-        tell(fates, farthest, IMPLAUSIBLE)
-        left = take_out(farthest, pulls, means, left, fates)
-    return left
+    """Drop the at most f strangest of the impossible reports; return how many are left."""
+    sort_reports(pulls, means, fates)  # of equally strange ones the first go
+    size, kept, impossible = pulls.size, 0, 0
+    if f == 0:
+        return size
+    strange, ordered = np.empty(size), np.empty(size)
+    for report in range(size):
+        far = strangeness(means[report], min(pulls[report], own_pulls), centre, own_mean)
+        strange[report], ordered[report] = far, far
+        impossible += far > 0.0
+    limit = value_at(size - f, ordered) if impossible > f else 0.0
+    at_limit = f if limit > 0.0 else 0  # so many of those at the limit go: f without those beyond it
+    for report in range(size):
+        at_limit -= limit > 0.0 and strange[report] > limit
+    for report in range(size):
+        goes = strange[report] > limit
+        if strange[report] == limit and at_limit > 0:
+            goes, at_limit = True, at_limit - 1
+        if goes:
+            tell(fates, report, IMPLAUSIBLE)
+        pulls[kept], means[kept] = pulls[report], means[report]
+        move_place(fates, report, kept)
+        kept += not goes
+    return kept
 
 
 @compiled

@@ -57,12 +57,30 @@ class Policy(Plugin):
 
     @classmethod
     def functions_if(cls, forgets: bool) -> Iterator[tuple[str, Any, Contract]]:
-        """The same where tallies forget, or do not."""
+        """The same where tallies forget, or do not.
+
+        Parameters
+        ----------
+        forgets
+            Whether tallies forget.
+        """
         yield "choose", cls.choose, CHOOSE_RECENT if forgets else CHOOSE
 
     @staticmethod
     def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats | None:
-        """What every arm is worth to `choose` with the same luck; None where a user's own policy does not tell."""
+        """What every arm is worth to `choose` with the same luck; None where a user's own policy does not tell.
+
+        Parameters
+        ----------
+        belief
+            The belief on which it chooses.
+        time
+            The round, t.
+        params
+            The policy's parameters.
+        rng
+            The random numbers of the choice.
+        """
         return None
 
 
@@ -72,6 +90,25 @@ def with_doubt(bound: float, doubt: float, own_bound: float) -> float:
 
     Byzantine reports cannot move u. Where u is valid, the index stays valid, and no doubt makes an agent explore an arm
     that its own data rule out.
+
+    Parameters
+    ----------
+    bound
+        The upper bound i from the belief.
+    doubt
+        The bias that may be left, d.
+    own_bound
+        The upper bound u from the agent's own data.
+
+    Returns
+    -------
+    float
+        The bound with the doubt.
+
+    Examples
+    --------
+    >>> with_doubt(0.5, 0.2, 0.6), with_doubt(0.5, 0.2, 0.4)
+    (0.6, 0.5)
     """
     return bound + min(doubt, max(0.0, own_bound - bound))
 
