@@ -121,10 +121,26 @@ def test_a_spread_is_auto_or_a_bound(text):
 
 def test_agents_that_differ_do_no_worse_than_alone_whatever_is_told():
     """Spread 0.1, twice the gap: as much regret as alone, where pooling as if means were equal costs twice as much."""
-    base = Experiment(spread=0.1, policy="moss", attack="extreme", runs=10, horizon=2000, seed=3)
+    base = Experiment(spread=0.1, policy="moss", attack="alie:careful=1", runs=10, horizon=2000, seed=3)
     regret = {
         name: simulate(base.but(filter=name)).regret_values[:, :, -1].mean()
         for name in ("solo", "guarded", "guarded:spread=0")
     }
     assert regret["guarded"] < 1.1 * regret["solo"]
     assert regret["guarded:spread=0"] > 2.0 * regret["solo"]
+
+
+def test_worths_add_up_to_what_a_belief_is_worth_beyond_own_pulls():
+    """Four alike neighbours are worth much; one whose arms are the other way round is worth nothing, and is unlike."""
+    rng = np.random.default_rng(3)
+    agent = Agent(2, f=0, filter="guarded", policy="moss", seed=1)
+    for sender in range(4):
+        agent.hear(sender, Report(np.array([900.0, 900.0]), np.array([0.4, 0.6])))
+    agent.hear("stranger", Report(np.array([900.0, 900.0]), np.array([0.9, 0.1])))
+    play(agent, (0.4, 0.6), 200, rng)
+    worths, belief = agent.worths(), agent.belief()
+    total = np.sum([list(of_arms.values()) for of_arms in worths.values()], axis=0)
+    assert total == pytest.approx(belief.weights - belief.own_weights)
+    assert set(worths["stranger"].values()) == {0.0}
+    assert set(agent.explain()["stranger"].values()) == {"unlike"}
+    assert min(worths[0].values()) > 0.0

@@ -23,6 +23,7 @@ from byzmab.core.confidence import PARAMS, Best, believer, best_arm, checked_con
 from byzmab.core.contexts.reports import parts_of
 from byzmab.core.contexts.statistics import RIDGE
 from byzmab.core.decider import Decider
+from byzmab.core.differences import own_variance, worth_of
 from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
 from byzmab.core.filters.base import Filter
@@ -32,7 +33,7 @@ from byzmab.core.liars import TooFewNeighbours, checked_f, f_as_given
 from byzmab.core.model import AnyReport, ReportModel
 from byzmab.core.policies import POLICIES
 from byzmab.core.policies.base import Policy
-from byzmab.core.report import Belief, Floats
+from byzmab.core.report import LEAST_PULLS, Belief, Floats
 from byzmab.core.tallies import MOST, TALLIES, TallyWorkspace
 from byzmab.core.tally import (
     Arm,
@@ -494,6 +495,39 @@ class Agent(Decider):
             Sender → arm → the fate of its report.
         """
         return self._fates_at(self._at(x))
+
+    def worths(self) -> dict[Name, dict[Arm, float]]:
+        """Return how many own pulls each neighbour's report is worth in the agent's beliefs.
+
+        On every arm these add up to what the belief is worth beyond the own pulls. A report that was left out is worth
+        nothing, and neighbours whose arms differ are worth less than they tell.
+
+        Returns
+        -------
+        dict of dict
+            Sender → arm → pulls; empty with contexts, where a report is worth something else at each of them.
+        """
+        if self._model.dimensions is not None:
+            return {}
+        belief, fates = self.belief(), self.explain()
+        beyond = np.maximum(belief.weights - belief.own_weights, 0.0)
+        used = np.zeros((len(self._rows_of), len(self._arms)))
+        for sender, row in self._rows_of.items():
+            for index, arm in enumerate(self._arms):
+                if fates[sender][arm] in (Fate.KEPT, Fate.HEARD):
+                    used[row, index] = self._pulls_used(row, index)
+        shares = used / np.maximum(used.sum(axis=0), LEAST_PULLS)
+        return {
+            sender: dict(zip(self._arms, (shares[row] * beyond).tolist(), strict=True))
+            for sender, row in self._rows_of.items()
+        }
+
+    def _pulls_used(self, row: int, index: int) -> float:
+        """Return how many pulls of a report count, at most the own ones and what its sender has in common."""
+        own, mean = self._workspace.rows[index]
+        told = float(self._workspace.told[row, index, 0])
+        worth = worth_of(told, float(own), float(self._differences[row]), own_variance(float(own), float(mean)))
+        return min(float(worth), float(own))
 
     def set_traffic(self, floor: Any = 0.0, cap: Any = 1.0) -> None:
         """Give arms these shares of decisions, at least and at most, from now on.

@@ -161,6 +161,7 @@ class PeerSummary(msgspec.Struct, frozen=True):
     seq: int | None
     age: float | None  # seconds since its newest report was accepted
     fates: dict[str, Fate]  # of its newest report, per arm, now
+    worths: dict[str, float]  # how many pulls of ours it is worth in our beliefs, per arm, now; none with contexts
     accepted: int
     rejected: int
     refusals: dict[str, int]  # rejected ones by reason
@@ -169,6 +170,7 @@ class PeerSummary(msgspec.Struct, frozen=True):
     implausible: int
     inconsistent: int
     unused: int
+    unlike: int
     silent: int
     impossible: int
     findings: list[Finding]

@@ -100,13 +100,16 @@ class HostCollector(Collector):
         accepted = CounterMetricFamily("byzmab_reports_accepted", "Reports accepted", labels=["neighbour"])
         refused = CounterMetricFamily("byzmab_reports_refused", "Frames refused", labels=["neighbour", "reason"])
         fates = CounterMetricFamily("byzmab_fates", "What the filter did with reports", labels=["neighbour", "fate"])
+        worth = GaugeMetricFamily("byzmab_worth_pulls", "Own pulls that its report is worth", labels=["neighbour"])
         lies = GaugeMetricFamily("byzmab_evidence", "Pieces of evidence kept", labels=["neighbour", "kind"])
         age = GaugeMetricFamily("byzmab_report_age_seconds", "Age of the newest report", labels=["neighbour"])
         up = GaugeMetricFamily("byzmab_link_up", "1 while the link is up", labels=["neighbour"])
         waiting = GaugeMetricFamily("byzmab_frames_waiting", "Frames not looked at yet", labels=["neighbour"])
         steady = self._host.clock.steady()
         refused.add_metric(["", Refusal.STRANGER.value], self._host.strangers)
+        worths = self._host.agent.worths()
         for name, neighbour in self._host.neighbourhood.neighbours.items():
+            worth.add_metric([name], sum(worths.get(name, {}).values()))
             sent.add_metric([name], self._host.sent[name])
             bytes_sent.add_metric([name], self._host.courier.bytes[name])
             oversized.add_metric([name], self._host.courier.oversized[name])
@@ -126,7 +129,7 @@ class HostCollector(Collector):
             lies.add_metric([name, IMPOSSIBLE], neighbour.counts[IMPOSSIBLE])
             if neighbour.newest is not None:
                 age.add_metric([name], max(0.0, steady - neighbour.steady))
-        yield from (sent, bytes_sent, oversized, bytes_come, accepted, refused, fates, lies, age, up, waiting)
+        yield from (sent, bytes_sent, oversized, bytes_come, accepted, refused, fates, worth, lies, age, up, waiting)
 
 
 class Metrics:

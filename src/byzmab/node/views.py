@@ -89,9 +89,9 @@ def peers(host: Host) -> PeersAnswer:
 
 def peer_summaries(host: Host) -> list[PeerSummary]:
     """The neighbours of a host, without what is long."""
-    fates = host.agent.explain()
+    fates, worths = host.agent.explain(), host.agent.worths()
     neighbours = host.neighbourhood.neighbours.items()
-    return [_summary(host, neighbour, fates.get(name, {})) for name, neighbour in neighbours]
+    return [_summary(host, neighbour, fates.get(name, {}), worths.get(name, {})) for name, neighbour in neighbours]
 
 
 def finding(piece: Evidence) -> Finding:
@@ -109,7 +109,9 @@ def _peer(summary: PeerSummary, neighbour: NeighbourState) -> Peer:
     )
 
 
-def _summary(host: Host, neighbour: NeighbourState, fates: dict[str | int, Fate]) -> PeerSummary:
+def _summary(
+    host: Host, neighbour: NeighbourState, fates: dict[str | int, Fate], worths: dict[str | int, float]
+) -> PeerSummary:
     settings, counts = neighbour.settings, neighbour.counts
     newest = neighbour.newest.signed if neighbour.newest is not None else None
     silence = dict.fromkeys(host.agent.arms, Fate.SILENT)
@@ -124,6 +126,7 @@ def _summary(host: Host, neighbour: NeighbourState, fates: dict[str | int, Fate]
         seq=None if newest is None else newest.seq,
         age=None if newest is None else max(0.0, host.clock.steady() - neighbour.steady),
         fates={str(arm): fate for arm, fate in (fates or silence).items()},
+        worths={str(arm): worth for arm, worth in worths.items()},
         accepted=counts[ACCEPTED],
         rejected=counts[REFUSED],
         refusals={
@@ -136,6 +139,7 @@ def _summary(host: Host, neighbour: NeighbourState, fates: dict[str | int, Fate]
         implausible=counts[Fate.IMPLAUSIBLE],
         inconsistent=counts[Fate.INCONSISTENT],
         unused=counts[Fate.UNUSED],
+        unlike=counts[Fate.UNLIKE],
         silent=counts[Fate.SILENT],
         impossible=counts[IMPOSSIBLE],
         findings=[finding(piece) for piece in neighbour.evidence],
