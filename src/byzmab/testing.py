@@ -243,7 +243,7 @@ def check_policy(policy: Policy) -> None:
 
 @check.register
 def check_attack(attack: Attack) -> None:
-    """It lies to any filter on any graph, also where a liar has no neighbour, and leaves the world as it is."""
+    """It lies to any filter on any graph, also where a Byzantine agent has no neighbour, and leaves the world as it is."""
     assert attack.lie is not None or attack.lie_at is not None, "it provides neither `lie` nor `lie_at`"
     if attack.lie_at is not None:
         check_at_contexts(WITH_CONTEXTS.but(attack=attack))
@@ -281,7 +281,7 @@ def _check_sees_edges(attack: Attack) -> None:
 
 
 def _check_equivocates(attack: Attack) -> None:
-    """Each liar tells everyone the same, round by round."""
+    """Each Byzantine agent tells everyone the same, round by round."""
     run = Run(SMALL.but(byzantine=2, attack=attack), 0)
     state = run.state
     for time in range(1, SMALL.horizon):
@@ -328,7 +328,7 @@ MEANS = np.array([0.0, 0.02, 0.3, 0.5, 0.55, 0.9, 1.0])
 
 @check.register
 def check_rewards(rewards: Rewards) -> None:
-    """Rewards are in [0, 1], the same on the same luck, and their mean is the one that was asked for."""
+    """Rewards are in [0, 1], the same on the same random numbers, and their mean is the one that was asked for."""
     reward, params = type(rewards).reward, np.array(rewards.params, np.float64)
     for arm, (mean, prepared) in enumerate(zip(MEANS, prepared_for(rewards, MEANS), strict=True)):
         total = 0.0

@@ -67,7 +67,7 @@ def start_round_dense(world: World, shared: SharedOrder, params: Floats, scratch
 def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Report) -> None:
     """The mean that surely survives, with one pull more than the receiver.
 
-    All liars tell one receiver the same, so the first of them writes it down for the others.
+    All Byzantine agents tell one receiver the same, so the first of them writes it down for the others.
     """
     known = scratch[MEMO, KNOWN] == world.time + 1
     known |= scratch[MEMO, TIME] == world.time + 1 and scratch[MEMO, RECEIVER] == receiver

@@ -1,4 +1,4 @@
-"""A little is enough: means just outside what normal agents see, too close to be told apart.
+"""A little is enough: means just outside what honest agents see, too close to be told apart.
 
 Baruch, Baruch & Goldberg 2019, carried over to bandits: c standard deviations against the truth.
 """
@@ -15,7 +15,7 @@ DOWN, UP = range(2)  # rows of the scratch table
 
 @compiled
 def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
-    """Mean and population standard deviation over all normal agents, then c of them down and up."""
+    """Mean and population standard deviation over all honest agents, then c of them down and up."""
     for arm in range(world.true_means.size):
         normal = world.pulls.shape[0] - world.byzantine
         total, spread = 0.0, 0.0

@@ -149,7 +149,7 @@ CONTRACTS = _contracts()
 
 @dataclass(frozen=True)
 class Attack(Plugin):
-    """Says, for each liar and each of those who hear it, any count and mean of every arm.
+    """Says, for each Byzantine agent and each of those who hear it, any count and mean of every arm.
 
     An attack provides up to three compiled functions. `params` are the numbers of its own fields, and
     `scratch` is a table of floats, `scratch_shape` large, that it may write on; `rng` is a random stream.
@@ -160,7 +160,7 @@ class Attack(Plugin):
 
     A mean that is no finite number, like a count that is not positive, is silence on that arm.
 
-    Any attack can be *careful*: with `careful=1` behind its other parameters liars tell what is nearest to the lie and
+    Any attack can be *careful*: with `careful=1` behind its other parameters Byzantine agents tell what is nearest to the lie and
     can follow what they told before, so that no audit finds them out.
 
     With contexts the world is a `ContextWorld` (attacks/contexts/world.py), and `report` a table of arms × numbers in
@@ -196,7 +196,7 @@ class Attack(Plugin):
 
     @property
     def sees_contexts(self) -> bool:
-        """Whether it looks at the context that a receiver sees now. No real liar does, so no node lies so."""
+        """Whether it looks at the context that a receiver sees now. No real Byzantine agent does, so no node lies so."""
         return False
 
     @classmethod
@@ -272,5 +272,5 @@ def f_of(world: World, receiver: int) -> int:
 
 @compiled
 def pick_normal_agent(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
-    """A `start_round` for attacks that copy: write down the one normal agent whom all lies of this round copy."""
+    """A `start_round` for attacks that copy: write down the one honest agent whom all lies of this round copy."""
     scratch[0, 0] = world.byzantine + below(rng, world.pulls.shape[0] - world.byzantine)

@@ -1,4 +1,4 @@
-"""Constant: the same means for ever, with the counts of some normal agent. Paper: Section 5."""
+"""Constant: the same means for ever, with the counts of some honest agent. Paper: Section 5."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -36,7 +36,7 @@ def lie_at(
 
 @dataclass(frozen=True)
 class Constant(Attack):
-    """Constant means to all, with the counts of one normal agent drawn each round."""
+    """Constant means to all, with the counts of one honest agent drawn each round."""
 
     parameters = "constant:0.4,0.5,0.4,0.3, means in [0, 1] repeated cyclically over the arms; those if not given"
     start_round = staticmethod(pick_normal_agent)

@@ -79,7 +79,7 @@ def is_struck(world: World, receiver: int, arm: int, params: Floats) -> bool:
 
 @compiled
 def is_target(standing: int, target: float) -> bool:
-    """Whether there is a lie on arms of a standing; on others liars report their own tally."""
+    """Whether there is a lie on arms of a standing; on others Byzantine agents report their own tally."""
     if target == ALL_ARMS:
         return True
     return (standing == BEST and target != SECOND_ONLY) or (standing == SECOND and target != BEST_ONLY)
@@ -108,7 +108,7 @@ def gather(world: World, receiver: int, arm: int, out: Floats) -> int:
 
 @compiled
 def pulls_of(world: World, receiver: int, arm: int) -> float:
-    """The count that a lie is measured by: the receiver's, the largest of a normal agent for one to everyone."""
+    """The count that a lie is measured by: the receiver's, the largest of a honest agent for one to everyone."""
     if receiver != EVERYONE:
         return float(world.pulls[receiver, arm])
     most = 0.0
@@ -119,7 +119,7 @@ def pulls_of(world: World, receiver: int, arm: int) -> float:
 
 @compiled
 def craft(world: World, receiver: int, arm: int, params: Floats, scratch: Floats) -> None:
-    """Write down what all liars tell a receiver on an arm; NaN for what each of them reports of its own tally."""
+    """Write down what all Byzantine agents tell a receiver on an arm; NaN for what each of them reports of its own tally."""
     standing = BEST if arm == best_for(world, receiver) else SECOND if arm == scratch[MEMO, SECOND_ARM] else OTHERS
     if not is_target(standing, params[TARGET]):
         scratch[PULLS, arm], scratch[MEANS, arm] = math.nan, math.nan
@@ -157,7 +157,7 @@ def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> No
 
 @compiled
 def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Report) -> None:
-    """The crafted report; all liars tell one receiver the same, so the first of them writes it down for the others."""
+    """The crafted report; all Byzantine agents tell one receiver the same, so the first of them writes it down for the others."""
     whom = EVERYONE if params[COMMON] > 0.0 else receiver
     known = scratch[MEMO, TIME] == world.time + 1 and scratch[MEMO, RECEIVER] == whom
     scratch[MEMO, TIME], scratch[MEMO, RECEIVER] = world.time + 1, whom

@@ -21,7 +21,7 @@ def hears(world: World, receiver: int, sender: int) -> bool:
 
 @compiled
 def start_run(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
-    """Draw the bias of every liar and arm."""
+    """Draw the bias of every Byzantine agent and arm."""
     for liar in range(world.byzantine):
         for arm in range(world.true_means.size):
             scratch[liar, arm] = uniform(rng)
@@ -29,7 +29,7 @@ def start_run(world: World, params: Floats, scratch: Floats, rng: Words) -> None
 
 @compiled
 def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
-    """Draw, for every liar, one of the normal agents that hear it or that it hears; itself where there is none.
+    """Draw, for every Byzantine agent, one of the honest agents that hear it or that it hears; itself where there is none.
 
     The last column holds the one drawn, the one before how many were seen: each new one takes the place
     with chance 1 / seen.

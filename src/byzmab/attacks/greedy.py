@@ -2,10 +2,10 @@
 
 For every arm of a receiver some counts and means are tried. The filter's function says what the receiver would believe
 of the arm, and the policy's function compares two beliefs as if they were two arms. The lie that is kept makes a poor
-arm look best, and the best arm worst. A careful liar tries only what can follow what it told before.
+arm look best, and the best arm worst. A careful Byzantine agent tries only what can follow what it told before.
 
-Lies are tried out anew every few rounds, less often as time goes on. All liars tell a receiver the same. `phased`
-strikes one honest agent after the other, `victim` one for the whole run; the others are told the liars' own tallies.
+Lies are tried out anew every few rounds, less often as time goes on. All Byzantine agents tell a receiver the same. `phased`
+strikes one honest agent after the other, `victim` one for the whole run; the others are told the Byzantine agents' own tallies.
 """
 
 import math
@@ -47,7 +47,7 @@ def is_struck(world: World, receiver: int, params: Floats) -> bool:
 
 @compiled
 def copy_inbox(world: World, receiver: int, pulls: Floats, means: Floats) -> int:
-    """Copy the reports that a receiver holds; return how many of them are liars', which come first."""
+    """Copy the reports that a receiver holds; return how many of them are Byzantine agents', which come first."""
     first, end, liars = world.inbox_starts[receiver], world.inbox_starts[receiver + 1], 0
     for entry in range(first, end):
         row = world.inbox_rows[entry]
@@ -73,7 +73,7 @@ def honest_mean(world: World, receiver: int, arm: int, liars: int, pulls: Floats
 
 @compiled
 def set_lie(liars: int, arm: int, count: float, mean: float, pulls: Floats, means: Floats) -> None:
-    """Let all liars tell one thing of an arm."""
+    """Let all Byzantine agents tell one thing of an arm."""
     for report in range(liars):
         pulls[report, arm], means[report, arm] = count, mean
 
@@ -144,7 +144,7 @@ def plan_lies(
 
 @compiled
 def allowed(world: World, edge: int, arm: int, count: float, mean: float) -> tuple[float, float]:
-    """The count and mean as they can be told: for a careful liar, the nearest that can follow what it told before."""
+    """The count and mean as they can be told: for a careful Byzantine agent, the nearest that can follow what it told before."""
     if not world.careful:
         return count, mean
     return nearest(count, mean, world.past_pulls[edge, arm], world.past_totals[edge, arm], True)

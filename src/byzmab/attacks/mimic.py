@@ -18,7 +18,7 @@ def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Float
 
 @dataclass(frozen=True)
 class Mimic(Attack):
-    """Resends the report of one normal agent, drawn each round."""
+    """Resends the report of one honest agent, drawn each round."""
 
     start_round = staticmethod(pick_normal_agent)
     lie = staticmethod(lie)

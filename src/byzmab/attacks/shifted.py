@@ -14,9 +14,9 @@ from byzmab.core.report import Floats, Report, Words
 
 @compiled
 def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
-    """Take over what every liar has pulled since the last time, reward by reward.
+    """Take over what every Byzantine agent has pulled since the last time, reward by reward.
 
-    `scratch` has, for every liar, its counts and rewards as they were, and the rewards that it tells.
+    `scratch` has, for every Byzantine agent, its counts and rewards as they were, and the rewards that it tells.
     """
     liars = world.byzantine
     for liar in range(liars):

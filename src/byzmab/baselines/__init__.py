@@ -1,4 +1,4 @@
-"""Baselines: algorithms to compare with, those that the paper names among them, on the same graphs and attacks."""
+"""Algorithms: algorithms to compare with, those that the paper names among them, on the same graphs and attacks."""
 
 from byzmab.baselines.base import Baseline, Network
 from byzmab.baselines.consensus import Consensus

@@ -1,6 +1,6 @@
-"""What a baseline is: an algorithm of its own on the same state, graphs and attacks.
+"""What an algorithm is: an algorithm of its own on the same state, graphs and attacks.
 
-A baseline keeps its numbers in `estimates`, `weights` and `doubts` of the state, which mean something else to each.
+An algorithm keeps its numbers in `estimates`, `weights` and `doubts` of the state, which mean something else to each.
 What else it keeps it declares in a state of its own, a subclass of `State`. It sends what stands in the first rows of
 `told_pulls` and `told_means`. Where it trims, it is by f; f = 0 is without.
 """
@@ -27,7 +27,7 @@ NUMBER_BYTES = 8  # of a count, a mean or a sum as told
 
 
 class Network(NamedTuple):
-    """Where a baseline is to be played."""
+    """Where an algorithm is to be played."""
 
     graph: Graph
     name: str  # of the graph, as it was given
@@ -121,7 +121,7 @@ def play(state: State) -> None:
 
 
 def compiled_loops(baseline: Baseline) -> tuple[Any, Any]:
-    """Return `decide` and `update` of a baseline, compiled; BadInput where one of a user's own has a mistake."""
+    """Return `decide` and `update` of an algorithm, compiled; BadInput where one of a user's own has a mistake."""
     kind: Any = baseline.state
     decide, update = (_compiled_loop(name, getattr(baseline, name), kind) for name in ("decide", "update"))
     return decide, update

@@ -1,4 +1,4 @@
-"""byzmab compare: two experiments that met the same luck."""
+"""byzmab compare: two experiments that met the same random numbers."""
 
 from pathlib import Path
 from typing import Annotated

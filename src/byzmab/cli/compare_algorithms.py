@@ -1,4 +1,4 @@
-"""byzmab compare-algorithms: ours and every baseline, under the worst attacks."""
+"""byzmab compare-algorithms: ours and every algorithm, under the worst attacks."""
 
 from pathlib import Path
 from typing import Annotated
@@ -38,7 +38,7 @@ def compare_algorithms(
 ) -> None:
     """Compare algorithms with published and tuned constants, without attack and under the worst named and found.
 
-    Stopped and started again it goes on where it was. Tables, numbers and the figure of regret against messages are
+    Stopped and started again it resumes. Tables, numbers and the figure of regret against messages are
     written at the end.
     """
     from byzmab.cli.show import compiling_notice, note, print_json, warnings_to_stderr

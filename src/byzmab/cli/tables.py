@@ -84,7 +84,7 @@ def claims_table(claims: Mapping[str, "Claim"]) -> None:
 
 
 def bounds_table(bounds: "Bounds") -> None:
-    """Print the theorems' numbers per normal agent."""
+    """Print the theorems' numbers per honest agent."""
     summary = bounds.summary()
     parts = [f"UCB1's bound {summary['ucb1_bound']:.1f}", f"3f+1 = {summary['needed_neighbours']} neighbours"]
     if summary["chance_of_enough"] is not None:

@@ -1,1 +1,1 @@
-"""Comparing algorithms: ours and every baseline, with published and with tuned constants, under the worst attacks."""
+"""Comparing algorithms: ours and every algorithm, with published and with tuned constants, under the worst attacks."""

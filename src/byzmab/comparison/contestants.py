@@ -57,7 +57,7 @@ def _filter(name: str, filter: str, policy: str, others: tuple[str, ...], source
 
 
 def _baseline(name: str, published: str, others: tuple[str, ...], source: str, trims: bool = False) -> Contestant:
-    """A baseline with published parameters and others; where it was published without trimming, that is tried too."""
+    """An algorithm with published parameters and others; where it was published without trimming, that is tried too."""
     entry = BASELINES.entries[name.partition(" ")[0]]
     knows, assumes = (getattr(entry, about) for about in ("knows", "assumes"))
     first = {"algorithm": published, **(WITHOUT_TRIMMING if trims else {})}
@@ -174,7 +174,7 @@ def preset_of(
 
 
 def contestants_of(names: list[str] | None) -> list[Contestant]:
-    """The contestants with some names, all of them for None; being alone is always among them.
+    """The contestants with some names, all of them for None; solo is always among them.
 
     Other names are those of filters, of algorithms or filters with parameters, or a user's own as file.py:Name.
     """

@@ -174,7 +174,7 @@ def compare_algorithms(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Leaderboard:
-    """Compare algorithms; stopped and called again with the same store, it goes on where it was."""
+    """Compare algorithms; stopped and called again with the same store, it resumes."""
     began = time.perf_counter()
     rows = Comparing(preset, store, seed, workers).rows(contestants, progress)
     return Leaderboard(preset, seed, rows, time.perf_counter() - began)

@@ -1,4 +1,4 @@
-"""Believe at contexts: a filter over pairs, or a baseline, for every agent."""
+"""Believe at contexts: a filter over pairs, or an algorithm, for every agent."""
 
 from functools import cache
 from typing import Any
@@ -67,7 +67,7 @@ def believe_all_at(state: State) -> None:
 
 
 def believing_at(by: Filter | ContextBaseline, d: int) -> Any:
-    """`believe_all_at` with a filter's or a baseline's own function in it; BadInput where that has a mistake."""
+    """`believe_all_at` with a filter's or an algorithm's own function in it; BadInput where that has a mistake."""
     check_functions(by.kind, by.functions())
     if isinstance(by, ContextBaseline):
         return _combining(type(by).combine)

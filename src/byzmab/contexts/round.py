@@ -1,6 +1,6 @@
 """The round with contexts: see, draw, deliver, tell, lie, believe, choose, pull, record; stopped at any round.
 
-Graph, attack, filter or baseline, policy and rewards come in as function pointers, each called once per round.
+Graph, attack, filter or algorithm, policy and rewards come in as function pointers, each called once per round.
 """
 
 from functools import cache

@@ -1,4 +1,4 @@
-"""Tell: what normal agents report, and what receivers keep of it: the rules of engine/tell.py for statistics."""
+"""Tell: what honest agents report, and what receivers keep of it: the rules of engine/tell.py for statistics."""
 
 from byzmab.core.compiler import compiled_borrowing_noinline, compiled_noinline
 from byzmab.core.report import Floats, Words
@@ -60,7 +60,7 @@ def take_statistics(state: State, row: int, report: Floats, hearers: int) -> Non
 
 
 def tell_statistics(state: State) -> None:
-    """Let normal agents tell what is due; where reports are kept."""
+    """Let honest agents tell what is due; where reports are kept."""
     agents, first = state.agents, first_row(state, state.sent)
     sent = state.told_statistics
     if state.kept == PER_EDGE:

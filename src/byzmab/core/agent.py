@@ -75,7 +75,7 @@ class Agent(Decider):
     and filter and policy decide on these as they do without contexts. `ridge` is λ. `shares` says how reports become
     pairs: "equal" or "information" solve for all reports together, "projection" looks at each by itself. With `vetting`
     a neighbour whose parameters contradict one's own data is left out first, and counts as one of the f; and what the
-    agent hears is followed only while it has foretold its own rewards no worse than the agent did itself: better by
+    agent hears is followed only while it has predicted its own rewards no worse than the agent did itself: better by
     `lead` in squared errors, −1 or more.
 
     If not given, filter and policy are "trimmed" and "ucb", with `context` "pooled" and "tuned".
@@ -202,7 +202,7 @@ class Agent(Decider):
 
     @property
     def lead(self) -> float:
-        """By how much what it hears foretold its rewards better than itself, in squared errors; 0 without contexts."""
+        """By how much what it hears predicted its rewards better than itself, in squared errors; 0 without contexts."""
         return self._workspace.lead
 
     @property
@@ -436,7 +436,7 @@ class Agent(Decider):
     def belief(self, x: Any = None) -> Belief:
         """What the agent holds true of its arms now: at a context x, or at that of the latest choice if none is given.
 
-        Asking at a context changes nothing: a reward judges the forecasts of its choice, not those of a later look.
+        Asking at a context changes nothing: a reward judges the predictions of its choice, not those of a later look.
 
         Parameters
         ----------
@@ -482,7 +482,7 @@ class Agent(Decider):
     def explain(self, x: Any = None) -> dict[Name, dict[Arm, Fate]]:
         """What becomes of each neighbour's report on each arm: at a context x, or at that of the latest choice.
 
-        An arm without a reward of one's own hears nobody. Whoever vetting leaves out is implausible on every arm.
+        An arm without a reward of your own hears nobody. Whoever vetting leaves out is implausible on every arm.
 
         Parameters
         ----------

@@ -159,7 +159,7 @@ class Decider:
         }
 
     def _fates_on(self, look: Workspace, arm: int, x: Floats | None, uses: bool) -> list[Fate]:
-        """What becomes of each report on an arm, row by row; an arm without a pull of one's own hears nobody."""
+        """What becomes of each report on an arm, row by row; an arm without a pull of your own hears nobody."""
         if not (uses and look.rows[arm, 0] and (x is not None or self._model.dimensions is None)):
             return [Fate.UNUSED if pulls > 0.0 else Fate.SILENT for pulls in look.told[self._rows, arm, 0]]
         compared = self._spread == AUTO and self._model.dimensions is None

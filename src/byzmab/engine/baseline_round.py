@@ -1,6 +1,6 @@
-"""The round of a baseline, which decides from what it heard and tells something else than its tally.
+"""The round of an algorithm, which decides from what it heard and tells something else than its tally.
 
-It is compiled where it is imported, so only those who play a baseline import it.
+It is compiled where it is imported, so only those who play an algorithm import it.
 """
 
 from typing import Any

@@ -38,7 +38,7 @@ def choose_all(state: State) -> None:
 
 @compiled
 def check_choices(state: State) -> None:
-    """Find the fault where a baseline, which chooses for everyone by itself, chose an arm that does not exist."""
+    """Find the fault where an algorithm, which chooses for everyone by itself, chose an arm that does not exist."""
     choices = state.choices
     for agent in range(state.agents):
         if not 0 <= choices[agent] < state.arms:

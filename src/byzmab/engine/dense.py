@@ -85,7 +85,7 @@ def shared_order_of(state: State) -> SharedOrder:
 
 @compiled_noinline
 def list_missing(state: State, receiver: int, heard: Integers, count: int) -> int:
-    """List the normal agents that a receiver does not hear, itself included; return how many of its edges to keep."""
+    """List the honest agents that a receiver does not hear, itself included; return how many of its edges to keep."""
     starts = state.missing_starts
     missing = state.missing
     liars = 0
@@ -116,7 +116,7 @@ def sort_by_pulls(agents: Integers, pulls: Floats, arm: int) -> None:
 
 @compiled_noinline
 def order_reports(state: State) -> None:
-    """Keep the normal agents of every arm by decreasing pulls.
+    """Keep the honest agents of every arm by decreasing pulls.
 
     Only those who pulled an arm have moved, and all as far, so that they are in order among themselves like the
     others: what is left to do is to merge two ordered lists. Where reports are kept those moved who told the arm,
@@ -151,7 +151,7 @@ def order_reports(state: State) -> None:
 
 
 def tell_and_order(state: State) -> None:
-    """Let normal agents tell what is due, and keep them in order."""
+    """Let honest agents tell what is due, and keep them in order."""
     tell(state)
     order_reports(state)
 

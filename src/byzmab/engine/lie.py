@@ -129,7 +129,7 @@ def keeps_rows(state: State) -> bool:
 
 @compiled
 def is_silenced(state: State, past: Past, edge: int, row: int, told_pulls: Floats) -> bool:
-    """Whether a liar was expelled by a receiver, and if so let it tell nothing."""
+    """Whether a Byzantine agent was expelled by a receiver, and if so let it tell nothing."""
     if state.audits == 0 or past.expelled[edge] == 0:
         return False
     if not keeps_rows(state) or state.dirty[row, 0] != NO_BITS:  # else it tells nothing already
@@ -165,7 +165,7 @@ def tell_and_audit(state: State, world: World, past: Past, receiver: int, row: i
 
 @compiled
 def deliver(state: State, world: World, past: Past, sender: int, receiver: int, row: int, report: Report) -> None:
-    """Tell a lie, made nearest to what passes where liars are careful, and audit it where that is asked for."""
+    """Tell a lie, made nearest to what passes where Byzantine agents are careful, and audit it where that is asked for."""
     told, edge = Report(world.told.pulls[row], world.told.means[row], ()), edge_of(state, sender, receiver)
     dirty, expected, compares = state.dirty[row], state.expects == 1, state.audits + state.careful > 0
     if state.careful == 1:

@@ -1,4 +1,4 @@
-"""Tell: what normal agents report, and what receivers keep of it, where not everything is told in every round.
+"""Tell: what honest agents report, and what receivers keep of it, where not everything is told in every round.
 
 A report is told whole every k rounds, or on an arm as soon as its count has grown by a share δ since the receiver was
 last told. In between the receiver goes by what it was told: an edge over which nothing comes says that nothing is
@@ -20,7 +20,7 @@ NOT_KEPT, PER_SENDER, PER_EDGE = range(3)
 
 @compiled
 def kept_row(state: State, receiver: int, sender: int) -> int:
-    """The row in which what a normal agent told a receiver is kept."""
+    """The row in which what a honest agent told a receiver is kept."""
     first = state.history * state.agents
     return int(first + sender if state.kept == PER_SENDER else first + receiver * state.agents + sender)
 
@@ -90,7 +90,7 @@ def count_hearers(state: State) -> None:
 
 @compiled_noinline
 def tell_everyone(state: State) -> None:
-    """Let every normal agent tell all who hear it, and who were told the same before, what is due of its tally."""
+    """Let every honest agent tell all who hear it, and who were told the same before, what is due of its tally."""
     agents, arms, kept = state.agents, state.arms, kept_row(state, 0, 0)
     pulls, means = tallies_sent(state)
     told_pulls = state.told_pulls
@@ -110,7 +110,7 @@ def tell_everyone(state: State) -> None:
 
 @compiled_noinline
 def tell_each(state: State) -> None:
-    """Let every normal agent tell each agent that hears it in this round what is due to that one."""
+    """Let every honest agent tell each agent that hears it in this round what is due to that one."""
     starts = state.in_edge_starts
     in_edges = state.in_edges
     pulls, means = tallies_sent(state)
@@ -122,13 +122,13 @@ def tell_each(state: State) -> None:
 
 
 def tell_tallies(state: State) -> None:
-    """Count what normal agents tell where nothing is kept: in every round their tallies, which need no telling."""
+    """Count what honest agents tell where nothing is kept: in every round their tallies, which need no telling."""
     state.messages += state.edges
     state.arms_told += state.edges * state.arms
 
 
 def tell_all(state: State) -> None:
-    """Let normal agents tell what is due; where reports are kept."""
+    """Let honest agents tell what is due; where reports are kept."""
     state.told_now = 0
     if state.kept == PER_EDGE:
         tell_each(state)

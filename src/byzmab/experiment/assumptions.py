@@ -44,7 +44,7 @@ PROVED = (("trimmed", "ucb"), ("solo", "ucb"))  # filters and policies that have
 
 
 class TooManyLiars(UserWarning):
-    """Some normal agent may hear more Byzantine neighbours than f."""
+    """Some honest agent may hear more Byzantine neighbours than f."""
 
 
 class NobodyHeard(UserWarning):
@@ -98,7 +98,7 @@ def too_few_neighbours(experiment: Experiment) -> str | None:
 
 
 def too_many_liars(experiment: Experiment) -> str | None:
-    """One sentence where a normal agent can hear more Byzantine neighbours than f."""
+    """One sentence where a honest agent can hear more Byzantine neighbours than f."""
     if experiment.parts.f >= experiment.parts.byzantine or not _uses_f(experiment):
         return None
     liars, fs = most_liars(experiment), f_of_agents(experiment)
@@ -193,7 +193,7 @@ def most_liars(experiment: Experiment) -> Floats:
 
 
 def why_no_bound(experiment: Experiment) -> str:
-    """Why the paper's upper bound does not hold here for all normal agents, in a few words; empty where it does."""
+    """Why the paper's upper bound does not hold here for all honest agents, in a few words; empty where it does."""
     if reason := outside_the_model(experiment):
         return reason
     if too_many_liars(experiment):
@@ -221,7 +221,7 @@ def _uses_f(experiment: Experiment) -> bool:
 
 
 def _normal(experiment: Experiment, chosen: NDArray[np.bool_]) -> list[int]:
-    """The normal agents that are chosen, numbered from 1."""
+    """The honest agents that are chosen, numbered from 1."""
     parts = experiment.parts
     chosen_normal = chosen[parts.byzantine :]
     return [number + 1 for number, here in zip(parts.normal, chosen_normal, strict=True) if here]

@@ -227,7 +227,7 @@ class Experiment:
         return self.parts.baseline is None and isinstance(self.parts.filter, Solo)
 
     def algorithm_in_words(self) -> tuple[str, str]:
-        """Filter and policy, or the baseline that stands for both; with contexts it has a policy as well."""
+        """Filter and policy, or the algorithm that stands for both; with contexts it has a policy as well."""
         settings = self.settings()
         if self.parts.baseline is not None:
             return str(settings["algorithm"]), "-" if self.parts.contexts is None else str(settings["policy"])

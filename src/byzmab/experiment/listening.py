@@ -42,13 +42,13 @@ def expected_heard(experiment: Experiment) -> Floats:
 def f_of_agents(experiment: Experiment) -> Integers:
     """Return f of each agent: as given, or what the neighbours allow that it may hear.
 
-    On graphs drawn anew these are all others. The number heard in one round would not do: all liars may be among them.
+    On graphs drawn anew these are all others. The number heard in one round would not do: all Byzantine agents may be among them.
     """
     return np.array([f_for(experiment.parts.f, int(count)) for count in may_hear(experiment)])
 
 
 def hears_enough(experiment: Experiment) -> bool:
-    """Whether nearly every round brings every normal agent more than 3f reports, where neighbours change.
+    """Whether nearly every round brings every honest agent more than 3f reports, where neighbours change.
 
     With f = 0 it must be more than 3, too: with fewer the number changes so much that agents did worse than alone.
     """

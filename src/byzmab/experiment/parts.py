@@ -89,11 +89,11 @@ class Parts(NamedTuple):
 
     @property
     def normal(self) -> Sequence[int]:
-        """The numbers, from 0, of the normal agents."""
+        """The numbers, from 0, of the honest agents."""
         return self.order[self.byzantine :]
 
     def plugins(self, setting: str) -> tuple[Plugin, ...]:
-        """The plug-ins that a setting stands for: one, several rewards, or none where there is no baseline."""
+        """The plug-ins that a setting stands for: one, several rewards, or none where there is no algorithm."""
         if setting == "rewards":
             return self.rewards
         if setting == "algorithm":
@@ -177,7 +177,7 @@ def _check_tally(experiment: "Experiment", parts: Parts) -> None:
 
 
 def _resolve_audit(experiment: "Experiment", parts: Parts) -> bool:
-    """Whether reports are audited; BadInput where that makes no sense, or liars are careful where it makes none."""
+    """Whether reports are audited; BadInput where that makes no sense, or Byzantine agents are careful where it makes none."""
     wanted, careful = experiment.audit, parts.attack.careful
     if wanted is not None and not isinstance(wanted, bool):
         raise BadInput(f"audit {wanted!r} is not allowed; allowed: true or false")

@@ -1,4 +1,4 @@
-"""Renumbered graphs: drawn by the agents' own numbers, told by the engine's rows, where liars come first."""
+"""Renumbered graphs: drawn by the agents' own numbers, told by the engine's rows, where Byzantine agents come first."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A report of one's own agent with its header and witness marks, ready to be sealed."""
+"""A report of your own agent with its header and witness marks, ready to be sealed."""
 
 from typing import Any, NamedTuple
 

@@ -355,7 +355,7 @@ class Host:
             batch.facts |= {"epoch": epoch, "reset": epoch}
 
     def _see_own(self, neighbour: NeighbourState, frames: list[bytes]) -> None:
-        """Handle what a neighbour shows of one's own key, if anything: raise an alarm over what was not signed here."""
+        """Handle what a neighbour shows of your own key, if anything: raise an alarm over what was not signed here."""
         sightings, found = self.own.see(frames, epoch_at(self.clock.wall()) + AHEAD)
         self.unanswered.discard(neighbour.settings.name)
         for alarm, epoch, seq in sightings:

@@ -65,7 +65,7 @@ def clear_range(droppable: Droppable) -> None:
 
 @compiled
 def sort_means(droppable: Droppable, means: Floats) -> None:
-    """Sort the means of all normal agents, which are given by decreasing pulls."""
+    """Sort the means of all honest agents, which are given by decreasing pulls."""
     for rank in range(means.size):
         droppable.sorted_means[rank], droppable.by_mean[rank] = means[rank], -rank
     sort_reports(droppable.by_mean, droppable.sorted_means)

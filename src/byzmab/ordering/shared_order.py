@@ -1,4 +1,4 @@
-"""The normal agents' reports on an arm, ordered once for all who hear them.
+"""The honest agents' reports on an arm, ordered once for all who hear them.
 
 On a complete graph everyone hears the same honest reports but its own, and on a nearly complete one all but a few.
 By decreasing pulls, those that pass a receiver's step A, κ n_j ≥ n_i, are the first `n_consistent`. Receivers are

@@ -1,7 +1,7 @@
 """The variant that the paper's published code plays, where it differs from the text.
 
-Ten agents on a complete graph, of whom the first lies, f = 1, κ = 1.5, four arms. The liar's counts are the largest of
-the normal agents' when the round begins, its means 0 on every arm: the means that the text gives it go to an array that
+Ten agents on a complete graph, of whom the first lies, f = 1, κ = 1.5, four arms. The Byzantine agent's counts are the largest of
+the honest agents' when the round begins, its means 0 on every arm: the means that the text gives it go to an array that
 the filter does not read. Agents move one after the other and see the earlier moves of the round, and ties go to the
 lowest arm, which is the best one. docs/reading.md lists the differences.
 """
@@ -77,7 +77,7 @@ def move(pulls: Floats, means: Floats, agent: int, time: int, index: Floats, hea
 
 @compiled_noinline
 def play(key: np.uint64, true_means: Floats, told: Floats, grid: Integers) -> Floats:
-    """One run: the regret per normal agent at the rounds of a grid; `told` are the liar's means."""
+    """One run: the regret per honest agent at the rounds of a grid; `told` are the Byzantine agent's means."""
     arms = true_means.size
     pulls, means = np.ones((AGENTS, arms)), np.zeros((AGENTS, arms))
     for agent in range(AGENTS):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bounds:
-    """The theorems' numbers, per normal agent and averaged over runs, and the regret measured in those runs.
+    """The theorems' numbers, per honest agent and averaged over runs, and the regret measured in those runs.
 
     The upper bounds are NaN for agents of whom the paper proves none.
     """
@@ -74,7 +74,7 @@ class Bounds:
         }
 
     def plot(self) -> "Axes":
-        """Measured regret below the two upper bounds, all averaged over the normal agents that have the paper's."""
+        """Measured regret below the two upper bounds, all averaged over the honest agents that have the paper's."""
         axes = new_axes()
         proved = ~np.isnan(self.tight[0])
         chosen = proved if proved.any() else ~proved
@@ -90,9 +90,9 @@ class Bounds:
 
 
 def measure(experiment: Experiment, progress: Callable[[int, int], None] | None = None) -> Bounds:
-    """Play every run round by round, recording g = n / w of every normal agent and arm.
+    """Play every run round by round, recording g = n / w of every honest agent and arm.
 
-    Where some normal agent can hear more than f liars, a warning says so, and that agent has no upper bound.
+    Where some honest agent can hear more than f Byzantine agents, a warning says so, and that agent has no upper bound.
     """
     if experiment.parts.baseline is not None:
         raise BadInput(f"algorithm {experiment.algorithm!r} has no bound here; allowed: resilient")
@@ -125,7 +125,7 @@ def measure(experiment: Experiment, progress: Callable[[int, int], None] | None 
 
 
 def unproved(experiment: Experiment) -> NDArray[np.bool_]:
-    """Which normal agents have no upper bound, as an assumption of the theorem fails for them."""
+    """Which honest agents have no upper bound, as an assumption of the theorem fails for them."""
     normal = slice(experiment.parts.byzantine, None)
     if outside_the_model(experiment):
         return np.ones(experiment.parts.agents, np.bool_)[normal]

@@ -70,7 +70,7 @@ def differences_of(figure: Figure, regret: Mapping[str, Floats]) -> dict[str, Fl
 
 
 def _by_agent(results: Mapping[str, Result]) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """A curve for every normal agent, and what it loses more at the horizon than itself alone."""
+    """A curve for every honest agent, and what it loses more at the horizon than itself alone."""
     (result,) = (result for label, result in results.items() if label != SOLO)
     parts, curves = result.experiment.parts, {}
     for index in range(result.regret_values.shape[1]):
@@ -83,14 +83,14 @@ def _by_agent(results: Mapping[str, Result]) -> tuple[dict[str, Floats], dict[st
 
 
 def _shares_of(results: Mapping[str, Result]) -> Floats:
-    """The share of pulls by run, third and arm, over the normal agents."""
+    """The share of pulls by run, third and arm, over the honest agents."""
     (result,) = results.values()
     pulls = result.pull_values.sum(axis=1).astype(float)
     return pulls / pulls.sum(axis=2, keepdims=True)  # type: ignore[no-any-return]
 
 
 def _graph_of(figure: Figure) -> tuple[int, list[int], list[tuple[int, int]]]:
-    """The number of agents, the liars and the undirected edges of a figure's graph."""
+    """The number of agents, the Byzantine agents and the undirected edges of a figure's graph."""
     parts = next(iter(figure.experiments.values())).parts
     assert isinstance(parts.graph, Given), "only a graph given edge by edge can be drawn"
     pairs = {(min(a, b), max(a, b)) for a, heard in enumerate(parts.graph.listed) for b in heard}

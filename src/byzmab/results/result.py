@@ -32,7 +32,7 @@ REPORT_BYTES_PER_ARM = 2 * NUMBER_BYTES  # one count and one mean, as the paper'
 
 
 def bytes_of(experiment: Experiment, messages: float, arms_told: float) -> float:
-    """The bytes of some messages with so many arms in them: a baseline's own, or a count and a mean for every arm.
+    """The bytes of some messages with so many arms in them: an algorithm's own, or a count and a mean for every arm.
 
     With contexts every arm is a count, a vector and a symmetric matrix.
     """
@@ -137,12 +137,12 @@ class Result:
 
     @property
     def regret(self) -> "xarray.DataArray":
-        """Regret by run, normal agent and round."""
+        """Regret by run, honest agent and round."""
         return self.dataset["regret"]
 
     @property
     def pulls(self) -> "xarray.DataArray":
-        """Pulls by run, normal agent, third of the horizon and arm."""
+        """Pulls by run, honest agent, third of the horizon and arm."""
         return self.dataset["pulls"]
 
     @property
@@ -152,7 +152,7 @@ class Result:
 
     @property
     def network_regret(self) -> Floats:
-        """The normal agents' average regret by run and round: what the paper plots."""
+        """The honest agents' average regret by run and round: what the paper plots."""
         return self.regret_values.mean(axis=1)  # type: ignore[no-any-return]
 
     @property

@@ -18,7 +18,7 @@ COORDINATES = {
 
 
 class ContextBranch(NamedTuple):
-    """A part of the family that is searched by itself: what the liars know, and from where they start."""
+    """A part of the family that is searched by itself: what the Byzantine agents know, and from where they start."""
 
     knows: int = 0
     centre: int = MEAN

@@ -1,4 +1,4 @@
-"""What a search is for: how much a result is worth to the liars, beside that of being alone."""
+"""What a search is for: how much a result is worth to the Byzantine agents, beside that of solo."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -42,18 +42,18 @@ def regret(result: Result, beside: Beside) -> float:
 
 
 def lost_gain(result: Result, beside: Beside) -> float:
-    """Minus the gain over solo of the normal agent that gains least."""
+    """Minus the gain over solo of the honest agent that gains least."""
     final, alone = (item.regret_values[:, :, -1].mean(axis=0) for item in (result, beside.alone))
     return float((final - alone).max())
 
 
 def worst_agent(result: Result, beside: Beside) -> float:
-    """The regret of the normal agent that has most, mean over runs."""
+    """The regret of the honest agent that has most, mean over runs."""
     return float(result.regret_values[:, :, -1].mean(axis=0).max())
 
 
 def victim(result: Result, beside: Beside) -> float:
-    """The regret of the normal agent that loses most by listening, over what the same agent has alone."""
+    """The regret of the honest agent that loses most by listening, over what the same agent has alone."""
     final, alone = (item.regret_values[:, :, -1].mean(axis=0) for item in (result, beside.alone))
     return float((final / np.maximum(alone, LEAST_REGRET)).max())
 

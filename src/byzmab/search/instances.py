@@ -12,7 +12,7 @@ What is drawn, each independent of the others but for what does not go together:
     rewards     Bernoulli in half of the instances, else Gaussian, beta, Pareto or uniform numbers
     graph       complete, Erdős–Rényi fixed or drawn anew in every round, the ten firms, a ring
     telling     every round in half of the instances, else every k rounds, by growth, late, to some, or in epochs
-    liars       f as given or `auto`, and B ≤ f of them; in one of six nobody lies
+    Byzantine agents       f as given or `auto`, and B ≤ f of them; in one of six nobody lies
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -274,7 +274,7 @@ TELLING: dict[str, tuple[float, Callable[[Rng, int], dict[str, Any]]]] = {
 
 
 def _liars(rng: Rng, agents: int, degree: int) -> dict[str, Any]:
-    """Draw f, given or `auto`, and at most so many liars.
+    """Draw f, given or `auto`, and at most so many Byzantine agents.
 
     With `auto` an agent with fewer than four neighbours ignores all reports, and with four or more f is at least 1.
     """

@@ -1,4 +1,4 @@
-"""Judging what a search found: on fresh seeds, beside every other attack and beside being alone."""
+"""Judging what a search found: on fresh seeds, beside every other attack and beside solo."""
 
 import warnings
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Judgement:
-    """Results of the found attack, of every other and of being alone, all on the same fresh seeds."""
+    """Results of the found attack, of every other and of solo, all on the same fresh seeds."""
 
     results: dict[str, Result]  # FOUND first, the others from strong to weak, ALONE last
     lock_in: float  # the network regret above which a run locked in
@@ -93,7 +93,7 @@ def check_judged(experiment: Experiment) -> None:
 
 
 def _contestants(experiment: Experiment, found: Attack) -> dict[str, Experiment]:
-    """The found attack, those with a name, careful too where that matters, the experiment's own, and being alone."""
+    """The found attack, those with a name, careful too where that matters, the experiment's own, and solo."""
     registry = ATTACKS if experiment.parts.contexts is None else CONTEXT_ATTACKS
     names = (name for name, entry in registry.entries.items() if entry is not type(found))
     others = {name: name for name in as_told(experiment, names)}
@@ -103,7 +103,7 @@ def _contestants(experiment: Experiment, found: Attack) -> dict[str, Experiment]
 
 
 def as_told(experiment: Experiment, names: Iterable[str]) -> list[str]:
-    """Attacks by their names, and the same by careful liars where agents audit what they are told."""
+    """Attacks by their names, and the same by careful Byzantine agents where agents audit what they are told."""
     bold = list(names)
     careful = [_carefully(name) for name in bold if name not in UNNOTICED]
     return bold + careful if experiment.parts.audits else bold

@@ -81,9 +81,9 @@ def search_attack(
 ) -> Search:
     """Look for the crafted attack that hurts an experiment most at its horizon.
 
-    The goal is the largest `regret`, the smallest `gain` over solo of any normal agent, or the largest share of runs
+    The goal is the largest `regret`, the smallest `gain` over solo of any honest agent, or the largest share of runs
     that `lock-in`: with a regret above `lock_in`, or twice solo's mean. Every trial plays the same `runs` runs, so that
-    attacks meet the same luck. Attacks that are known come first, so that nothing weaker than they is found; then
+    attacks meet the same random numbers. Attacks that are known come first, so that nothing weaker than they is found; then
     `restarts` optimizers begin in different parts of the family. Ctrl-C ends the search with the best so far; with a
     store, the same search called again goes on from there: it asks the same questions, and the store answers.
     `progress` is called with the trials done, their total, and how things stand; True shows a bar.

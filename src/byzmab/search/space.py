@@ -131,7 +131,7 @@ class Space:
     def starts(self) -> tuple[Start, ...]:
         """All starts, those with a name first, then one or two for every other thing that the family can do.
 
-        Where reports are audited, all of them with careful liars come next, and the bold ones of the others last.
+        Where reports are audited, all of them with careful Byzantine agents come next, and the bold ones of the others last.
         """
         known, others = tuple(self.known.values()), self._others
         careful = (Start(start.branch._replace(careful=1), start.point) for start in (*known, *others))

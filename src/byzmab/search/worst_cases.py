@@ -1,4 +1,4 @@
-"""The worst case of every filter: the worst attack with a name and the worst found, beside being alone."""
+"""The worst case of every filter: the worst attack with a name and the worst found, beside solo."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

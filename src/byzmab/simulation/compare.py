@@ -1,4 +1,4 @@
-"""Comparing two algorithms that met the same luck."""
+"""Comparing two algorithms that met the same random numbers."""
 
 from dataclasses import dataclass
 
@@ -60,7 +60,7 @@ class Comparison:
 def compare(a: Experiment | Result, b: Experiment | Result) -> Comparison:
     """Compare two experiments, or their results, run by run.
 
-    A reward depends on run, agent, arm and pull alone, so that with the same seed both met the same luck and
+    A reward depends on run, agent, arm and pull alone, so that with the same seed both met the same random numbers and
     the difference is much less noisy than either regret.
 
     Parameters

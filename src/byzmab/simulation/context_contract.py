@@ -11,7 +11,7 @@ from byzmab.simulation.single_run import Run
 
 
 def check_at_contexts(given: Experiment) -> None:
-    """It plays with the same digits twice, and leaves the world as it is: statistics are those of one's own pulls."""
+    """It plays with the same digits twice, and leaves the world as it is: statistics are those of your own pulls."""
     for time_varying in (False, True):
         experiment = given.but(time_varying=time_varying, memory=2 * time_varying)
         first, second = (Run(experiment, 0) for _ in range(2))

@@ -26,7 +26,7 @@ class Rounds(NamedTuple):
 
 
 def rounds_of(experiment: Experiment, dense: bool) -> Rounds:
-    """The compiled functions of an experiment; those of baselines and of contexts are compiled where one is played."""
+    """The compiled functions of an experiment; those of algorithms and of contexts are compiled where one is played."""
     parts, baseline = experiment.parts, experiment.parts.baseline
     if parts.contexts is not None:
         return _rounds_at(experiment, parts.contexts.d)

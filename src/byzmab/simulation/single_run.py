@@ -95,7 +95,7 @@ class Run:
             raise BadInput(FAULTS[fault].replace("filter", self._believes_by, fault == BAD_BELIEF))
 
     def _draw_graph(self) -> None:
-        """Draw the graph of the first round, for a baseline that has to know it."""
+        """Draw the graph of the first round, for an algorithm that has to know it."""
         while not self._draw(self.state):
             self._grow_edges()
 

@@ -24,7 +24,7 @@ def is_always_same(experiment: Experiment) -> bool:
 
 
 def expected_lies(experiment: Experiment) -> int:
-    """How many reports of liars are heard in a round, to be expected."""
+    """How many reports of Byzantine agents are heard in a round, to be expected."""
     return expected_edges(experiment, False) * experiment.parts.byzantine // experiment.parts.agents
 
 

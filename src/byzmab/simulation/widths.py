@@ -10,7 +10,7 @@ from byzmab.theory.bounds import WidthRecord
 
 
 class WidthRun(Run):
-    """A run that keeps a `WidthRecord` of all its agents. Not for baselines, which have no g."""
+    """A run that keeps a `WidthRecord` of all its agents. Not for algorithms, which have no g."""
 
     def __init__(self, experiment: Experiment, run: int, dense: bool | None = None) -> None:
         super().__init__(experiment, run, dense)

@@ -37,7 +37,7 @@ class Point:
     runs: int  # those from 0 on count
 
     def pieces(self) -> Iterator[tuple[Integers, Floats]]:
-        """Numbers of runs, and their regret by run, normal agent and round; each run once."""
+        """Numbers of runs, and their regret by run, honest agent and round; each run once."""
         reached = 0
         for block in self.blocks:
             low, high = max(block.first, reached), min(block.end, self.runs)
@@ -47,7 +47,7 @@ class Point:
 
     @cached_property
     def final(self) -> Floats:
-        """Regret at the horizon by run, averaged over the normal agents."""
+        """Regret at the horizon by run, averaged over the honest agents."""
         return np.concatenate([regret[:, :, -1].mean(axis=1) for _, regret in self.pieces()])
 
     @property

@@ -51,7 +51,7 @@ class Believers:
             agent.reward(arm, rewards.pull(self._arms[str(arm)]), x)
 
     def exchange(self) -> None:
-        """Everyone tells everyone whom it tells: honest ones their tally, liars what the attack makes up."""
+        """Everyone tells everyone whom it tells: honest ones their tally, Byzantine agents what the attack makes up."""
         told = [agent.report() for agent in self._agents]
         if self._view is not None:
             plan = self._view.plan
@@ -81,7 +81,7 @@ def rehearse(plan: AttackPlan, policy: str) -> None:
 
 
 def shadow(plan: AttackPlan, filter: str, policy: str, seed: int) -> Agent:
-    """An agent of a plan's world that reckons with no liars."""
+    """An agent of a plan's world that assumes no Byzantine agents."""
     decides, contexts = (plan.arms, 0, plan.kappa, filter, policy, seed), plan.contexts
     if contexts is None:
         return Agent(*decides)

@@ -91,7 +91,7 @@ class TallyScene:
         type(self._attack).start_round(self._world, *self._own, rng)
 
     def lie(self, sender: int, receiver: int, row: int, rng: Words) -> None:
-        """Make up what a liar tells a receiver, and write it into a row."""
+        """Make up what a Byzantine agent tells a receiver, and write it into a row."""
         lie, edge, time = self._lie, receiver * self._world.byzantine + sender, self._world.time
         self._lie_to(self._world, sender, receiver, *self._own, rng, lie)
         if self._attack.careful:
@@ -142,7 +142,7 @@ class ContextScene:
         type(self._attack).start_round_at(self._world, *self._own, rng)
 
     def lie(self, sender: int, receiver: int, row: int, rng: Words) -> None:
-        """Make up what a liar tells a receiver, and write it into a row."""
+        """Make up what a Byzantine agent tells a receiver, and write it into a row."""
         lie = self.rows[row]
         lie[:] = 0.0
         type(self._attack).lie_at(self._world, sender, receiver, *self._own, rng, lie)
@@ -151,7 +151,7 @@ class ContextScene:
 
 
 class AttackView:
-    """The lies that an attack makes up for a plan, as one liar knows its world."""
+    """The lies that an attack makes up for a plan, as one Byzantine agent knows its world."""
 
     def __init__(self, plan: AttackPlan, name: str) -> None:
         self.plan, self.me = plan, plan.agents.index(name)
@@ -177,7 +177,7 @@ class AttackView:
                 self._scene.past.used[edge] = known[0].sum()
 
     def told(self) -> dict[tuple[str, str], tuple[Any, Any]]:
-        """Counts and sums of rewards that careful liars told last, by the names of sender and receiver."""
+        """Counts and sums of rewards that careful Byzantine agents told last, by the names of sender and receiver."""
         past, agents = self._scene.past, self.plan.agents
         if past is None:
             return {}
@@ -204,7 +204,7 @@ class AttackView:
                 scene.rows[agent, index] = imagined if rows is None else rows.get(arm, nothing)
 
     def make_up(self, time: int) -> None:
-        """Make up what every liar tells everyone at a time."""
+        """Make up what every Byzantine agent tells everyone at a time."""
         scene, rng = self._scene, self._rng
         if not self._begun:
             rng[0] = self._key
@@ -221,7 +221,7 @@ class AttackView:
         return self.lie(self.plan.agents[self.me], name)
 
     def lie(self, sender: str, receiver: str) -> Any:
-        """What was made up for one agent, to be told by a liar; by an agent that lies no more, its own numbers."""
+        """What was made up for one agent, to be told by a Byzantine agent; by an agent that lies no more, its own numbers."""
         agents = self.plan.agents
         rows, number = self._rows_of[agents.index(receiver)], agents.index(sender)
         return self._scene.model.tell(self._scene.rows[rows.get(number, number)], self.plan.arms)
@@ -231,7 +231,7 @@ class AttackView:
         return dict(zip(map(str, report.arms), self._scene.model.read(report), strict=True))
 
     def _edge(self, sender: int, receiver: int) -> int:
-        """The number of a liar and a receiver."""
+        """The number of a Byzantine agent and a receiver."""
         return receiver * self.plan.byzantine + sender
 
     def _lies(self) -> Iterator[tuple[int, int, int]]:

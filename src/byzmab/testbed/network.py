@@ -142,7 +142,7 @@ class Network:
         return self._plan.attack
 
     def set_attack(self, attack: str) -> None:
-        """Change the attack; liars use it from their next report on."""
+        """Change the attack; Byzantine agents use it from their next report on."""
         plan = msgspec.structs.replace(self._plan, attack=attack)
         compiled_attack(plan)
         self._agree(plan)
@@ -152,7 +152,7 @@ class Network:
         return self.member(number).number in self._liars
 
     def turn(self, number: int) -> None:
-        """Turn an honest agent into a liar, or a liar honest; its process starts anew with the same key and data."""
+        """Turn an honest agent into a Byzantine agent, or a Byzantine agent honest; its process starts anew with the same key and data."""
         member = self.member(number)
         if self._liars == {m.number for m in self.members} - {number}:
             raise BadInput(f"agent {number} is the last honest one; allowed: any other")
@@ -171,7 +171,7 @@ class Network:
                 self._signal(member.number, signal.SIGHUP)
 
     def _configure(self, member: Member) -> None:
-        """Write into an agent's settings what becomes of proven liars; liars stay together."""
+        """Write into an agent's settings what becomes of proven Byzantine agents; Byzantine agents stay together."""
         what = cast(Equivocators, "keep" if member.number in self._liars else self.equivocators)
         write_config(msgspec.structs.replace(read_config(member.file), equivocators=what), member.file)
 

@@ -1,4 +1,4 @@
-"""What a testbed's liars are agreed on, in a file that they follow: who lies, how, and what is true."""
+"""What a testbed's Byzantine agents are agreed on, in a file that they follow: who lies, how, and what is true."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -27,7 +27,7 @@ class ContextPlan(msgspec.Struct, frozen=True):
 
 
 class AttackPlan(msgspec.Struct, frozen=True):
-    """What the liars of a testbed are agreed on. Agents may stand in any order, but liars come first."""
+    """What the Byzantine agents of a testbed are agreed on. Agents may stand in any order, but Byzantine agents come first."""
 
     attack: str
     byzantine: int  # the first so many agents lie
@@ -54,14 +54,14 @@ def read_plan(path: Path) -> AttackPlan:
 
 
 def write_plan(plan: AttackPlan, path: Path) -> None:
-    """Write a plan, whole or not at all; a running liar follows it from its next report on."""
+    """Write a plan, whole or not at all; a running Byzantine agent follows it from its next report on."""
     new = path.with_suffix(".new")
     new.write_bytes(msgspec.json.encode(plan))
     new.replace(path)
 
 
 def with_liars(plan: AttackPlan, attack: str, liars: Collection[int]) -> AttackPlan:
-    """The plan with other liars, numbered from 1: they come first, and the graph follows."""
+    """The plan with other Byzantine agents, numbered from 1: they come first, and the graph follows."""
     numbers = range(len(plan.agents))
     order = sorted(numbers, key=lambda number: (number + 1 not in liars, number))
     new = {number: index for index, number in enumerate(order)}
@@ -88,7 +88,7 @@ def attack_of(plan: AttackPlan) -> Attack:
 
 
 def attack_time(own: AnyReport, plan: AttackPlan) -> int:
-    """The round in which liars are, by the pulls of the one who asks; time 0 is when every arm was pulled once.
+    """The round in which Byzantine agents are, by the pulls of the one who asks; time 0 is when every arm was pulled once.
 
     It may stand still from one report to the next.
     """

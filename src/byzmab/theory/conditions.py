@@ -9,7 +9,7 @@ from byzmab.core.report import Floats, Integers
 
 
 def needed(f: int) -> int:
-    """3f + 1: the neighbours from which on the network is strictly better than being alone."""
+    """3f + 1: the neighbours from which on the network is strictly better than solo."""
     return 3 * f + 1
 
 

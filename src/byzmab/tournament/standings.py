@@ -21,7 +21,7 @@ ERRORS = 2.0  # standard errors above 1 from which on agents did surely worse th
 
 
 class Score(NamedTuple):
-    """Regret at the horizon over that of the same agents alone, with the same luck."""
+    """Regret at the horizon over that of the same agents alone, with the same random numbers."""
 
     ratio: float
     stderr: float | None  # None for one run
@@ -108,5 +108,5 @@ def _final(store: ResultStore, experiment: Any) -> Floats:
 
 
 def score(regret: Floats, alone: Floats) -> Score:
-    """The ratio of mean regrets with its error, over runs that met the same luck."""
+    """The ratio of mean regrets with its error, over runs that met the same random numbers."""
     return Score(*ratio_of_means(regret, alone), regret)

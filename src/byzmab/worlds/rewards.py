@@ -58,7 +58,7 @@ class Rewards(Plugin):
 
     `params` are its fields. `rng` is a random stream of this pull's own, a hash of seed, run, agent, arm and number;
     its first cell is random by itself, so that `unit(rng[0])` is the cheapest draw. As nothing else is known to it, a
-    reward does not depend on the algorithm, and algorithms can be compared on the same luck.
+    reward does not depend on the algorithm, and algorithms can be compared on the same random numbers.
     """
 
     kind: ClassVar[str] = "rewards"

@@ -1,7 +1,7 @@
-"""A little is enough, with contexts: the normal agents' parameters, shifted by no more than they err themselves.
+"""A little is enough, with contexts: the honest agents' parameters, shifted by no more than they err themselves.
 
 Blind, the shift is measured in the receiver's standard errors at the mean of its contexts; knowing the receiver's
-context, in standard deviations of what the normal agents believe there.
+context, in standard deviations of what the honest agents believe there.
 """
 
 import math
@@ -22,7 +22,7 @@ C, KNOWS = range(2)  # where the parameters are
 
 @compiled_borrowing
 def spread_at(world: ContextWorld, arm: int, x: Floats, centre: float) -> float:
-    """The population standard deviation of the normal agents' xᵀθ, whose mean is given."""
+    """The population standard deviation of the honest agents' xᵀθ, whose mean is given."""
     total, agents = 0.0, world.statistics.shape[0]
     for agent in range(world.byzantine, agents):
         total += (dot(x, theta_of(world.statistics[agent, arm], x.size)) - centre) ** 2
@@ -51,7 +51,7 @@ def lie_at(
 
 @dataclass(frozen=True)
 class BlindAlie(ContextAttack):
-    """With contexts: the normal agents' mean parameters, c standard errors off at the mean context."""
+    """With contexts: the honest agents' mean parameters, c standard errors off at the mean context."""
 
     parameters = "blind-alie:1.5, the number of standard errors c, 0 or more; 1.5 if not given"
     start_round_at = staticmethod(write_honest_means)
@@ -69,7 +69,7 @@ class BlindAlie(ContextAttack):
 
 @dataclass(frozen=True)
 class AlieAt(BlindAlie):
-    """With contexts, knowing the receiver's: c standard deviations off what the normal agents believe there."""
+    """With contexts, knowing the receiver's: c standard deviations off what the honest agents believe there."""
 
     parameters = "alie-at:1.5, the number of standard deviations c, 0 or more; 1.5 if not given"
     knows: int = 1

@@ -1,10 +1,10 @@
 """Crafted at contexts: a family of attacks with parameters, in which `byzmab attack search` looks for the worst.
 
 A lie on an arm is a centre, moved along A⁻¹x by a number of the receiver's standard errors at x: down on the arm that
-is best there, up on the others. The centre is the receiver's own θ, the mean of the normal agents', the true one, or
-that of all normal agents together, near which is the point that receivers measure reports from
+is best there, up on the others. The centre is the receiver's own θ, the mean of the honest agents', the true one, or
+that of all honest agents together, near which is the point that receivers measure reports from
 (core/contexts/centre.py). And x is the mean of the receiver's contexts, or its context in this round, which no real
-liar knows. `blind-alie` is a member.
+Byzantine agent knows. `blind-alie` is a member.
 """
 
 import math
@@ -35,7 +35,7 @@ def is_struck(time: int, receiver: int, params: Floats) -> bool:
 
 @compiled_noinline
 def joint_estimate(world: ContextWorld, arm: int, out: Floats) -> None:
-    """Write θ of an arm as all normal agents together would have it: by ridge regression on all that they saw."""
+    """Write θ of an arm as all honest agents together would have it: by ridge regression on all that they saw."""
     d = out.size
     matrix, right = np.zeros(d * d), np.zeros(d)
     for a in range(d):
@@ -50,7 +50,7 @@ def joint_estimate(world: ContextWorld, arm: int, out: Floats) -> None:
 
 @compiled
 def start_round_at(world: ContextWorld, params: Floats, scratch: Floats, rng: Words) -> None:
-    """Write down what the normal agents hold of every arm, arms × d: their mean θ, or that of all together."""
+    """Write down what the honest agents hold of every arm, arms × d: their mean θ, or that of all together."""
     for arm in range(scratch.shape[0]):
         if params[CENTRE] == JOINT:
             joint_estimate(world, arm, scratch[arm])
@@ -60,7 +60,7 @@ def start_round_at(world: ContextWorld, params: Floats, scratch: Floats, rng: Wo
 
 @compiled_noinline
 def write_centre(world: ContextWorld, receiver: int, arm: int, centre: float, normal: Floats, out: Floats) -> None:
-    """Write the θ from which a lie is measured; `normal` is that of the normal agents."""
+    """Write the θ from which a lie is measured; `normal` is that of the honest agents."""
     own = theta_of(world.statistics[receiver, arm], out.size)
     for a in range(out.size):
         out[a] = world.parameters[arm, a] if centre == TRUE else own[a] if centre == OWN else normal[a]

@@ -1,4 +1,4 @@
-"""Extreme at a context: the liar knows what the receiver sees. No real liar does; the worst case."""
+"""Extreme at a context: the Byzantine agent knows what the receiver sees. No real Byzantine agent does; the worst case."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Flip: the liar's own statistics, with the opposite rewards.
+"""Flip: the Byzantine agent's own statistics, with the opposite rewards.
 
 All that it tells is possible, from word to word too: no audit refuses it.
 """

@@ -1,4 +1,4 @@
-"""Large: many times the normal agents' mean parameters, with the opposite sign."""
+"""Large: many times the honest agents' mean parameters, with the opposite sign."""
 
 import math
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from byzmab.core.report import Floats, Words
 def lie_at(
     world: ContextWorld, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Floats
 ) -> None:
-    """−c times the mean θ of the normal agents."""
+    """−c times the mean θ of the honest agents."""
     for arm in range(report.shape[0]):
         tell_theta(world, receiver, arm, -params[0] * scratch[arm], report)
 
 
 @dataclass(frozen=True)
 class Large(ContextAttack):
-    """With contexts: −c times the mean parameters of the normal agents."""
+    """With contexts: −c times the mean parameters of the honest agents."""
 
     parameters = "large:100, the factor c, 0 or more; 100 if not given"
     start_round_at = staticmethod(write_honest_means)

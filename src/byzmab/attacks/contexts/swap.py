@@ -1,4 +1,4 @@
-"""Swap: the normal agents' mean parameters of one arm told for the next."""
+"""Swap: the honest agents' mean parameters of one arm told for the next."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ def lie_at(
 
 @dataclass(frozen=True)
 class Swap(ContextAttack):
-    """With contexts: the normal agents' mean parameters of each arm, told for the next one."""
+    """With contexts: the honest agents' mean parameters of each arm, told for the next one."""
 
     start_round_at = staticmethod(write_honest_means)
     lie_at = staticmethod(lie_at)

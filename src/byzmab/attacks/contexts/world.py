@@ -77,7 +77,7 @@ def tell_theta(world: ContextWorld, receiver: int, arm: int, theta: Floats, repo
 
 @compiled_borrowing_noinline
 def honest_mean(world: ContextWorld, arm: int, out: Floats) -> None:
-    """Write the mean of the normal agents' θ on an arm."""
+    """Write the mean of the honest agents' θ on an arm."""
     normal = world.statistics.shape[0] - world.byzantine
     for a in range(out.size):
         out[a] = 0.0
@@ -89,6 +89,6 @@ def honest_mean(world: ContextWorld, arm: int, out: Floats) -> None:
 
 @compiled
 def write_honest_means(world: ContextWorld, params: Floats, scratch: Floats, rng: Words) -> None:
-    """A `start_round_at` for attacks that distort the normal agents' mean θ: write it down, arms × d."""
+    """A `start_round_at` for attacks that distort the honest agents' mean θ: write it down, arms × d."""
     for arm in range(scratch.shape[0]):
         honest_mean(world, arm, scratch[arm])

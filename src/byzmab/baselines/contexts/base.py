@@ -1,4 +1,4 @@
-"""What a baseline is where rewards depend on contexts: one's own statistics and those heard become a belief at x.
+"""What an algorithm is where rewards depend on contexts: one's own statistics and those heard become a belief at x.
 
 The policy stays the one that is chosen, so that all are compared with the same width.
 """
@@ -94,7 +94,7 @@ def believe_combined(
     scratch: Scratch,
     belief: Belief,
 ) -> bool:
-    """`believe_at` of a baseline: no pairs, no filter, no doubt."""
+    """`believe_at` of an algorithm: no pairs, no filter, no doubt."""
     sound, pair = True, np.empty(2)
     for arm in range(own.shape[0]):
         pair[0] = pair[1] = np.nan  # what is not filled in is no belief

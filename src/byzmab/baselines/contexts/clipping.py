@@ -38,7 +38,7 @@ def clipped_mean(points: Floats, radius: float) -> Floats:
 def combine(
     own: Floats, told: Floats, rows: Words, arm: int, x: Floats, f: int, ridge: float, params: Floats, belief: Floats
 ) -> None:
-    """The clipped mean of all θ around one's own, within so many of one's own standard errors, worth all of them."""
+    """The clipped mean of all θ around one's own, within so many of your own standard errors, worth all of them."""
     d, variance = x.size, 0.0
     inverse = inverse_of(own, d)
     for a in range(d):

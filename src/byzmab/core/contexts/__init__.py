@@ -11,7 +11,7 @@ statistics of a ridge regression, and at x every report becomes a pair (pulls, m
 3. `comparing.py`   how reports compare with one's own statistics; vetting
 4. `centre.py`      the centre from which reports are measured, and how much each counts
 5. `shares.py`      reports become pairs at x: equal, information, projection
-6. `trial.py`       whether what is heard foretells one's own rewards better than oneself
+6. `trial.py`       whether what is heard predicts one's own rewards better than oneself
 7. `believe.py`     `believe_at`: pairs → filter → belief, for all arms of one agent
 8. `decide.py`      `context_decision(filter, policy)` is the one compiled call of a live agent
 9. `model.py`       what a report is here, as `core/model.py` asks for it; `workspace.py` keeps the arrays of that call

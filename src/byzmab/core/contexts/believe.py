@@ -191,7 +191,7 @@ def believe_at(
     """Believe of every arm at a context; return whether these beliefs are numbers with positive weights.
 
     A filter that stands alone is worth what one knows oneself at x: LinUCB. So is an agent that does not trust what it
-    hears: with vetting, while that has foretold its own rewards worse.
+    hears: with vetting, while that has predicted its own rewards worse.
     """
     sound, d = True, x.size
     pulls, means = scratch.work[0], scratch.work[1]

@@ -4,7 +4,7 @@ A report (G, b) errs at parameters θ by r = b − Gθ. If it is honest and θ i
 whatever contexts were seen. So whoever errs more than that at the centre counts for less, in inverse proportion: its
 pull on the centre is bounded, as in robust regression (Huber 1964). The centre is the answer of all reports with these
 weights, and the weights follow from the centre: a few steps, begun at one's own θ. One's own statistics count in full.
-Where no liars are expected, all do, and the centre is the joint ridge estimate. Ours; it has no proof.
+Where no Byzantine agents are expected, all do, and the centre is the joint ridge estimate. Ours; it has no proof.
 """
 
 import math

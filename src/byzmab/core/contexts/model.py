@@ -124,7 +124,7 @@ class ContextModel(ReportModel):
         return empty_statistics(arms, self.dimensions, self.ridge)
 
     def own_row(self, pulls: int, moment: Floats, gram: Floats) -> Floats:
-        """Return the row of one's own statistics of an arm, θ and A⁻¹ computed anew."""
+        """Return the row of your own statistics of an arm, θ and A⁻¹ computed anew."""
         return own_row_of(pulls, moment, gram, self.ridge) if pulls else self.blank(1)[0]
 
     def checked_row(self, row: Floats, pulls: int) -> Floats:

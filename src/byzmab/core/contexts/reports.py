@@ -274,7 +274,7 @@ def row_of(pulls: float, moment: Floats, gram: Floats, ridge: float) -> Floats:
 
 
 def own_row_of(pulls: float, moment: Floats, gram: Floats, ridge: float) -> Floats:
-    """The same of one's own statistics, which stay as they are."""
+    """The same of your own statistics, which stay as they are."""
     row = _row_without_theta(pulls, moment, gram)
     derive(row, len(moment), ridge)
     return row

@@ -1,10 +1,10 @@
-"""Trial: an agent decides by what it hears only while that foretells its own rewards no worse than it does itself.
+"""Trial: an agent decides by what it hears only while that predicts its own rewards no worse than it does itself.
 
-Before every reward there are two forecasts of it: the agent's own estimate at x, and the one that the filter made of
+Before every reward there are two predictions of it: the agent's own estimate at x, and the one that the filter made of
 all reports. The *lead* is by how much the second one was better so far, in squared errors. It begins at 0. Below
 LEAST_LEAD the agent decides alone, and goes on to compare. So lies that lead astray lose what is heard its say,
-whatever filters and vetting let pass, even where rewards are not linear in x; and forecasts that are good again win
-it back. Ours, after prequential forecasts (Dawid 1984).
+whatever filters and vetting let pass, even where rewards are not linear in x; and predictions that are good again win
+it back. Ours, after prequential predictions (Dawid 1984).
 """
 
 from byzmab.core.compiler import compiled_borrowing
@@ -18,15 +18,15 @@ LEAST_LEAD = -1.0  # what is heard may be behind by the largest squared error of
 
 @compiled_borrowing
 def squared_error(forecast: float, reward: float) -> float:
-    """Of a forecast, which is cut to what rewards can be."""
+    """Of a prediction, which is cut to what rewards can be."""
     return (min(max(forecast, 0.0), 1.0) - reward) ** 2
 
 
 @compiled_borrowing
 def judge(trial: Floats, row: Floats, arm: int, x: Floats, reward: float) -> None:
-    """Add to the lead what a reward says of both forecasts; before it is counted in one's own row.
+    """Add to the lead what a reward says of both predictions; before it is counted in one's own row.
 
-    An arm's first pull judges nobody: there was no forecast.
+    An arm's first pull judges nobody: there was no prediction.
     """
     if row[0] > 0.0:
         alone = NEUTRAL + dot(x, theta_of(row, x.size))

@@ -77,7 +77,7 @@ class ContextWorkspace(Workspace):
         self.model.observe(tally, value, x)
 
     def _judge(self, index: int, value: float, x: Any, reading: Reading) -> None:
-        """Let a reward judge what is heard, by the forecasts of the choice at x if it was the latest, else of now."""
+        """Let a reward judge what is heard, by the predictions of the choice at x if it was the latest, else of now."""
         if not len(reading.rows):
             return
         made = self

@@ -64,7 +64,7 @@ class Filter(Plugin):
     the (g+1)-th largest of those heard for any g ≤ f; then also those with more pulls than such a C. A limit below 0
     tells all.
 
-    Where not everything is told in every round, what a filter makes of others' reports can outlast changes of one's own
+    Where not everything is told in every round, what a filter makes of others' reports can outlast changes of your own
     tally. One with step A that looks at the means alone (`depends_on` is CONSISTENT_MEANS) may provide
 
         digest(heard) -> (total, size)                  without a look at own_pulls and own_mean

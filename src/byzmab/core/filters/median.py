@@ -1,4 +1,4 @@
-"""Median: of one's own mean and the consistent ones. Robust, with no claim of gain."""
+"""Median: of your own mean and the consistent ones. Robust, with no claim of gain."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from byzmab.core.sorting import sort
 
 @compiled
 def believe(heard: Heard) -> tuple[float, float, float]:
-    """The median of one's own mean and the consistent ones, worth one's own pulls."""
+    """The median of your own mean and the consistent ones, worth one's own pulls."""
     tell_all(heard.fates, KEPT)  # each has its rank in the order
     if heard.means.size <= FEW:
         return median_of_few(heard.own_mean, heard.means), heard.own_pulls, 0.0
@@ -22,7 +22,7 @@ def believe(heard: Heard) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class Median(Filter):
-    """The median of one's own and the consistent means, worth one's own pulls."""
+    """The median of your own and the consistent means, worth one's own pulls."""
 
     believe = staticmethod(believe)
     depends_on = CONSISTENT_MEANS

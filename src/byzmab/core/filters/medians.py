@@ -1,4 +1,4 @@
-"""The median of one's own mean and those that are told."""
+"""The median of your own mean and those that are told."""
 
 import math
 
@@ -18,7 +18,7 @@ def merged(own_mean: float, means: Floats, rank: int) -> float:
 
 @compiled
 def median_with(own_mean: float, means: Floats) -> float:
-    """The median of one's own mean and sorted ones."""
+    """The median of your own mean and sorted ones."""
     return (merged(own_mean, means, means.size // 2) + merged(own_mean, means, (means.size + 1) // 2)) / 2.0
 
 
@@ -36,7 +36,7 @@ def at(means: Floats, index: int, otherwise: float) -> float:
 
 @compiled
 def median_of_few(own_mean: float, means: Floats) -> float:
-    """The median of one's own mean and at most nine others, in any order.
+    """The median of your own mean and at most nine others, in any order.
 
     A sorting network: ten numbers in registers, compared in a fixed order, so that there is no branch to mistake. Its
     29 comparisons, the fewest known for ten, are tried on all zeros and ones by a test. Missing numbers are

@@ -2,7 +2,7 @@
 
 A report is implausible when its mean is farther from the median of all means than √(w ln t / c), c being the
 pulls it carries and w the window. At most f such reports are dropped, the farthest first, and each one lowers f.
-What liars may still have left in the pooled mean is added to the index as doubt.
+What Byzantine agents may still have left in the pooled mean is added to the index as doubt.
 """
 
 import math

@@ -54,7 +54,7 @@ def sum_without_extremes(values: Floats, f: int) -> float:
 
 @compiled
 def average(heard: Heard, total: float, size: int) -> tuple[float, float, float]:
-    """The average of one's own mean and those kept, worth n / g; one's own where none is kept."""
+    """The average of your own mean and those kept, worth n / g; one's own where none is kept."""
     if size <= 0:
         return heard.own_mean, heard.own_pulls, 0.0
     share = 1.0 / (size + 1)  # 1 / (|B| + 1)
@@ -98,7 +98,7 @@ def digest(heard: Heard) -> tuple[float, int]:
 
 @compiled
 def believe(heard: Heard) -> tuple[float, float, float]:
-    """The average of one's own mean and the consistent means that are not extreme."""
+    """The average of your own mean and the consistent means that are not extreme."""
     total, kept = digest(heard)
     return average(heard, total, kept)
 
@@ -117,7 +117,7 @@ def digest_everyone(heard: Heard) -> tuple[float, int]:
 
 @compiled
 def believe_everyone(heard: Heard) -> tuple[float, float, float]:
-    """The average of one's own mean and all consistent ones."""
+    """The average of your own mean and all consistent ones."""
     total, kept = digest_everyone(heard)
     return average(heard, total, kept)
 

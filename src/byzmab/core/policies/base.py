@@ -68,7 +68,7 @@ class Policy(Plugin):
 
     @staticmethod
     def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats | None:
-        """What every arm is worth to `choose` with the same luck; None where a user's own policy does not tell.
+        """What every arm is worth to `choose` with the same random numbers; None where a user's own policy does not tell.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
 """Playing an experiment for a page: all runs side by side, block by block, with an update after each block.
 
-Beside it the same agents play alone: the same policy and the same luck, so that what is saved is paired, run by run.
+Beside it the same agents play alone: the same policy and the same random numbers, so that what is saved is paired, run by run.
 """
 
 import os
@@ -100,7 +100,7 @@ class Playing:
         run.advance(until)
 
     def _shares(self, runs: "Sequence[Run]", done: int) -> list[float]:
-        """The normal agents' share of pulls by arm so far, over all runs; the first pull of each arm is outside."""
+        """The honest agents' share of pulls by arm so far, over all runs; the first pull of each arm is outside."""
         pulls = [run.state.ever_pulls[self.experiment.parts.byzantine :].mean(axis=0) - 1.0 for run in runs]
         return (np.mean(pulls, axis=0) / done).tolist()  # type: ignore[no-any-return]
 
@@ -123,7 +123,7 @@ def announce(experiment: Experiment) -> dict[str, Any]:
 
 
 def _regret(runs: "Sequence[Run]", when: int | slice) -> Floats:
-    """The normal agents' average regret on the grid, by run."""
+    """The honest agents' average regret on the grid, by run."""
     return np.array([run.state.regret[:, when].mean(axis=0) for run in runs])
 
 
@@ -133,7 +133,7 @@ def _mean(runs: "Sequence[Run]", name: str) -> float:
 
 
 def _spread(runs: "Sequence[Run]", new: slice) -> dict[str, list[float] | None]:
-    """Mean and standard deviation over runs of the normal agents' average regret."""
+    """Mean and standard deviation over runs of the honest agents' average regret."""
     values = _regret(runs, new)
     std = values.std(axis=0, ddof=1).round(3).tolist() if len(runs) > 1 else None
     return {"mean": values.mean(axis=0).round(3).tolist(), "std": std}

@@ -36,7 +36,7 @@ class ActionRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class AttackRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """How the liars are to lie from now on."""
+    """How the Byzantine agents are to lie from now on."""
 
     attack: str
 
@@ -82,7 +82,7 @@ def make_overview(watch: Watch) -> Litestar:
 
     @post("/network/equivocators", status_code=204)
     async def equivocators(data: JSONBody[EquivocatorsRequest]) -> None:
-        """Expel proven liars, or take them back."""
+        """Expel proven Byzantine agents, or take them back."""
         await asyncio.to_thread(watch.set_equivocators, data.equivocators)
 
     handlers = {BadInput: _refusal, HTTPException: _wrong}

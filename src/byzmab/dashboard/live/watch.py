@@ -131,7 +131,7 @@ class Watch:
         self._tell(f"{self._network.member(agent).name} {ACTIONS[action]}")
 
     def turn(self, agent: int) -> None:
-        """Turn an agent into a liar, or honest again."""
+        """Turn an agent into a Byzantine agent, or honest again."""
         with self._acting:
             self._network.turn(agent)
         self._tell(f"{self._network.member(agent).name} {'lies' if self._network.lies(agent) else 'is honest again'}")
@@ -145,7 +145,7 @@ class Watch:
         self._tell(f"attack {attack}")
 
     def set_equivocators(self, equivocators: str) -> None:
-        """Expel proven liars from now on, or take them back."""
+        """Expel proven Byzantine agents from now on, or take them back."""
         self._expel_after = None  # somebody decides it now
         with self._acting:
             self._network.set_equivocators(equivocators)
@@ -183,9 +183,9 @@ class Watch:
 
 
 def overrun(f: int | str, honest: Sequence[Mapping[str, Any]], liars: Sequence[str]) -> dict[str, int] | None:
-    """The honest node that hears most liars beyond its f: how many, and f; None where no node hears more than f.
+    """The honest node that hears most Byzantine agents beyond its f: how many, and f; None where no node hears more than f.
 
-    Whom a node expelled it neither hears nor reckons with.
+    Whom a node expelled it neither hears nor assumes.
     """
     worst: dict[str, int] | None = None
     for row in honest:
