@@ -17,7 +17,7 @@ from pathlib import Path
 
 from byzmab import Experiment, simulate
 from byzmab.attacks import CONTEXT_ATTACKS
-from byzmab.simulation.statistics import describe
+from byzmab.results.statistics import describe
 
 NETWORKS = {
     "usual": {"context": 5, "arms": "random:5"},

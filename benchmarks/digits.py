@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from byzmab import Experiment, simulate
-from byzmab.simulation.figure import ALONE, STYLES, new_figure
-from byzmab.simulation.statistics import describe
+from byzmab.results.figure import ALONE, STYLES, new_figure
+from byzmab.results.statistics import describe
 
 RULES = {
     "alone: LinUCB": {"filter": "solo"},

@@ -14,7 +14,7 @@ import networkx as nx
 import numpy as np
 
 from byzmab import Experiment, simulate
-from byzmab.simulation.statistics import describe
+from byzmab.results.statistics import describe
 
 AGENTS, LIARS, ARMS = 35, 10, 100
 PROTOTYPE = {  # p, algorithm: regret and its standard error, where one was told

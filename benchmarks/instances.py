@@ -20,9 +20,9 @@ import numpy as np
 from scipy.stats import t as student
 
 from byzmab.core.recommended import FILTER, POLICY
+from byzmab.results.figure import ALONE, STYLES, frame, new_figure
+from byzmab.results.statistics import ratio_of_means
 from byzmab.search.instances import SETS, draw_instances, kinds_of
-from byzmab.simulation.figure import ALONE, STYLES, frame, new_figure
-from byzmab.simulation.statistics import ratio_of_means
 from byzmab.sweep.run import run_sweep
 from byzmab.sweep.store import ResultStore
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from byzmab import Experiment, simulate
 from byzmab.core.recommended import POLICY
-from byzmab.simulation.result import REPORT_BYTES_PER_ARM
+from byzmab.results.result import REPORT_BYTES_PER_ARM
 
 RUNS = 60
 TELLS = ("every", *(f"growth:{delta}" for delta in (0, 0.02, 0.05, 0.1, 0.2, 0.5, 1)))

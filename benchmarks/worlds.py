@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from byzmab import Experiment, simulate
 from byzmab.core.filters.fates import Fate
 from byzmab.dashboard.lab.round_view import fates_of, play_round
-from byzmab.simulation.figure import ALONE, STYLES
+from byzmab.results.figure import ALONE, STYLES
 from byzmab.simulation.single_run import Run
 
 RUNS, HORIZON, EVERY = 20, 5000, 1000

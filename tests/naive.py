@@ -646,6 +646,9 @@ def reward(experiment, agent, mu, word, k=None):
         return rewards[Stream(word).below(len(rewards))]
     if name == "bernoulli":
         return 1.0 if unit(word) < mu else 0.0
+    if name == "poisoned":
+        liked, level = map(float, knob.split(",")) if knob else (1, 0.1)
+        return 1.0 if unit(word) < (mu if k == liked - 1 else min(mu, level)) else 0.0
     if name == "uniform":
         return mu + (2 * unit(word) - 1) * min(float(knob or 0.5), mu, 1 - mu)
     if name == "pareto":

@@ -8,7 +8,7 @@ import optuna  # noqa: F401
 
 from byzmab import Experiment
 from byzmab.cli import show, tables  # noqa: F401
-from byzmab.simulation.files import write_result
+from byzmab.results.directory import write_result
 from byzmab.simulation.run import simulate
 
 with tempfile.TemporaryDirectory() as directory:

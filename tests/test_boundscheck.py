@@ -5,10 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from byzmab import BadInput, Experiment, Graph, compiled, simulate
 from byzmab.cli.main import main
+from byzmab.engine.state import State
+from byzmab.engine.typed import Array
+from byzmab.simulation.single_run import Run
 
 TESTS = Path(__file__).parent
 FILES = ("test_boundscheck.py", "test_contracts.py", "parity/test_naive.py")
@@ -74,3 +78,66 @@ def test_a_command_says_of_a_plugin_that_it_writes_outside_its_arrays(tmp_path, 
     said = capsys.readouterr().err
     assert ended.value.code == 2, said
     assert "IndexError" in said and "Traceback" not in said
+
+
+SMALL = {"agents": 6, "byzantine": 1, "f": 1, "arms": (0.5, 0.4, 0.3), "horizon": 12, "runs": 1}
+SETUPS = (  # and whether the path for dense graphs is taken
+    ({"filter": "guarded", "attack": "extreme:careful=1"}, False),
+    ({"filter": "guarded", "attack": "extreme", "agents": 9}, True),
+    ({"filter": "trimmed", "tell": "growth:0.1", "agents": 9}, True),
+    ({"filter": "trimmed", "tell": "growth:0.1"}, False),
+    (
+        {
+            "filter": "trimmed",
+            "graph": "erdos-renyi:0.7",
+            "time_varying": True,
+            "memory": 3,
+            "delay": 1,
+            "subset": 3,
+            "tally": "window:5",
+        },
+        False,
+    ),
+    ({"filter": "guarded", "context": 2, "arms": "random:3", "attack": "flip"}, False),
+)
+# Parameters, tables of drifts and data of files, and what only algorithms or cached reports with contexts have.
+ELSEWHERE = {
+    *("schedule_rounds", "schedule", "schedule_common", "offsets", "shifts", "drift_params", "reward_params"),
+    *("attack_params", "algorithm_params", "pool_contexts", "pool_means", "statistics", "versions", "leans"),
+}
+
+
+def made(experiment, dense):
+    return Run(experiment, 0, dense=dense)
+
+
+def raises_shortened(experiment, dense, field, axis, left):
+    """Return whether a run with a shortened array raises; None where the array has no memory of its own."""
+    run = made(experiment, dense)
+    values = run.state.arrays[field.name]
+    if values.size == 0 or values.base is not None:
+        return None
+    run.state.hold(field, np.ascontiguousarray(np.delete(values, slice(left(values.shape[axis]), None), axis)))
+    try:
+        run.advance(experiment.horizon)
+    except BadInput as error:
+        return "IndexError" in str(error)
+    return False
+
+
+@pytest.mark.skipif(not IS_CHECKED, reason="indices are not checked")
+def test_whatever_array_is_shorter_than_declared_an_access_outside_its_arrays_raises():
+    """By one on each axis; where there is room to spare, as in lists of edges, with nothing left on it."""
+    found, emptied = {}, {}
+    for settings, dense in SETUPS:
+        experiment = Experiment(**{**SMALL, **settings})
+        for field in (field for field in State.fields.values() if isinstance(field, Array)):
+            for axis in range(len(field.shape)):
+                key = field.name, axis
+                if not found.get(key):
+                    found[key] = raises_shortened(experiment, dense, field, axis, lambda size: size - 1)
+                if not found[key] and not emptied.get(key):
+                    emptied[key] = raises_shortened(experiment, dense, field, axis, lambda size: 0)
+    missed = {name for name, axis in found if not found[name, axis] and not emptied.get((name, axis))}
+    assert missed <= ELSEWHERE
+    assert sum(map(bool, found.values())) > 150

@@ -14,7 +14,7 @@ from byzmab.core.draws import uniform
 from byzmab.core.filters.base import CAPPED_COUNTS
 from byzmab.core.filters.fates import KEPT, tell
 from byzmab.core.filters.trimmed import Mean
-from byzmab.simulation.parts import ALGORITHMS, PLUGINS
+from byzmab.experiment.parts import ALGORITHMS, PLUGINS
 from byzmab.simulation.single_run import Run
 from byzmab.testing import check
 

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -109,3 +110,9 @@ def test_a_node_that_cannot_be_reached_is_told_in_one_sentence_without_a_cause()
     with pytest.raises(byzmab.NodeError, match=r"^the node at http://127\.0\.0\.1:9 cannot be reached: ") as caught:
         byzmab.Client("http://127.0.0.1:9", retries=0).state()
     assert caught.value.status == 0 and caught.value.__suppress_context__ and caught.value.__cause__ is None
+
+
+def test_every_public_name_is_in_the_reference():
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "python.md").read_text()
+    missing = [name for name in byzmab.__all__ if name != "__version__" and f"::: byzmab.{name}\n" not in page]
+    assert not missing

@@ -12,8 +12,8 @@ import typer
 from typer.testing import CliRunner
 
 from byzmab.cli.main import app
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.parts import ALGORITHMS, PLUGINS
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.parts import ALGORITHMS, PLUGINS
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
 FLAGS = re.compile(r"<!-- flags of (byzmab [a-z -]+), from the program -->\n(.*?)<!-- end -->", re.S)

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from byzmab.core.policies.base import with_doubt
     from byzmab.core.report import Belief, Heard, Report
     from byzmab.core.tally import Tally
+    from byzmab.experiment.experiment import Experiment
+    from byzmab.experiment.files import read_experiment
     from byzmab.graphs import Graph
     from byzmab.node.client import AsyncClient, Client, NodeError
+    from byzmab.results.result import Result
     from byzmab.search import search_attack
     from byzmab.simulation.compare import Comparison, compare
-    from byzmab.simulation.experiment import Experiment
-    from byzmab.simulation.files import read_experiment
-    from byzmab.simulation.result import Result
     from byzmab.simulation.run import simulate
     from byzmab.sweep.data import open_sweep
     from byzmab.sweep.points import Sweep, grid
@@ -48,7 +48,7 @@ _HOMES = {
     "Comparison": "simulation.compare",
     "ContextReport": "core.contexts.reports",
     "Drift": "worlds",
-    "Experiment": "simulation.experiment",
+    "Experiment": "experiment.experiment",
     "Filter": "core.filters",
     "Graph": "graphs",
     "Heard": "core.report",
@@ -56,7 +56,7 @@ _HOMES = {
     "Policy": "core.policies",
     "Pull": "worlds",
     "Report": "core.report",
-    "Result": "simulation.result",
+    "Result": "results.result",
     "ResultStore": "sweep.store",
     "Rewards": "worlds",
     "Sweep": "sweep.points",
@@ -67,7 +67,7 @@ _HOMES = {
     "grid": "sweep.points",
     "inverse_propensity": "worlds.offline",
     "open_sweep": "sweep.data",
-    "read_experiment": "simulation.files",
+    "read_experiment": "experiment.files",
     "replay_policy": "worlds.offline",
     "run_sweep": "sweep.run",
     "scale_contexts": "core.contexts.reports",

@@ -13,7 +13,7 @@ from byzmab.core.compiler import compiled_as
 from byzmab.engine.deliver import ENOUGH
 from byzmab.engine.round import DRAWING_LOOP, LOOP, exchange
 from byzmab.engine.state import StateType
-from byzmab.simulation.assumptions import SettingUnused, settings_unused
+from byzmab.experiment.assumptions import SettingUnused, settings_unused
 from byzmab.simulation.single_run import Run
 
 BASELINES = ["consensus", "coop-ucb2"]

@@ -9,9 +9,9 @@ from command import Forked, byzmab
 
 import byzmab as package
 from byzmab import BadInput, Experiment, Result
+from byzmab.results.outputs import RECORD, Work, open_output
 from byzmab.search import save_search, search_attack
 from byzmab.search.keep import work_of
-from byzmab.simulation.outputs import RECORD, Work, open_output
 
 SMALL = ["--horizon", "60", "--runs", "2"]
 EXPERIMENT = Experiment(horizon=60, runs=2)

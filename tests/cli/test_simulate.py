@@ -89,7 +89,7 @@ def test_a_file_may_say_how_it_is_run(tmp_path):
 def test_a_result_killed_while_it_is_written_leaves_the_old_one_whole(tmp_path):
     byzmab("simulate", *SMALL, "--out", tmp_path)
     before = (tmp_path / "result.nc").read_bytes()
-    code = "import os, sys; from byzmab.simulation.result import Result\nResult.save = lambda self, path: (open(path, 'w').write('half'), os._exit(9))\nsys.argv = ['byzmab', *sys.argv[1:]]\nfrom byzmab.cli.main import main; main()"
+    code = "import os, sys; from byzmab.results.result import Result\nResult.save = lambda self, path: (open(path, 'w').write('half'), os._exit(9))\nsys.argv = ['byzmab', *sys.argv[1:]]\nfrom byzmab.cli.main import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code, "simulate", *SMALL, "--seed", "5", "--overwrite", "--out", str(tmp_path)]
     )

@@ -22,8 +22,8 @@ from byzmab.comparison.contestants import (
 from byzmab.comparison.draw import best_rows, draw_comparison
 from byzmab.comparison.play import compare_algorithms
 from byzmab.comparison.table import write_tables
+from byzmab.experiment.parts import RESILIENT
 from byzmab.search.judge import as_told
-from byzmab.simulation.parts import RESILIENT
 from byzmab.sweep.store import ResultStore
 
 COMPLETE = Network(10, 2, FOUR, "complete", False)

@@ -7,7 +7,7 @@ import pytest
 from command import byzmab
 
 from byzmab import Agent, BadInput, Experiment, Result, Sweep, compare, simulate
-from byzmab.simulation.assumptions import FilterWithoutContexts, settings_unused
+from byzmab.experiment.assumptions import FilterWithoutContexts, settings_unused
 from byzmab.simulation.context_world import draw_parameters
 from byzmab.simulation.single_run import Run
 from byzmab.tournament.field import CONTEXT_ATTACKS, read_field

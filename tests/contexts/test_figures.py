@@ -7,7 +7,7 @@ import pytest
 
 from byzmab import Experiment, simulate
 from byzmab.attacks import CONTEXT_ATTACKS
-from byzmab.simulation.statistics import describe, ratio_of_means
+from byzmab.results.statistics import describe, ratio_of_means
 
 BASE = Experiment(
     context=5, arms="random:5", filter="pooled", policy="tuned", attack="none", f=2, horizon=1200, runs=4, record=1

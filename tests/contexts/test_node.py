@@ -172,7 +172,7 @@ def test_a_bad_context_changes_nothing_in_a_batch_either(host, context):
         await NodeRuntime(host).selects([good, bad])
 
     for refused in (lambda: host.select(context=context), lambda: asyncio.run(ask())):
-        with pytest.raises(BadInput, match=r"^context .*; allowed: 2 "):
+        with pytest.raises(BadInput, match=r"^context .*; allowed: (2 |a norm )"):
             refused()
     assert host.decisions.counts.decisions == host.decisions.pending == 0
 
@@ -500,7 +500,7 @@ def test_the_application_asks_at_contexts_over_http(tmp_path):
         batch = client.select_many(2, contexts=[(1.0, 0.0), (0.0, 1.0)])
         assert client.rewards([(item.event_id, 0.0) for item in batch])[1].status == 204
         for bad in (None, [1.0], [0.9, 0.9], [0.0, 0.0]):
-            with pytest.raises(NodeError, match=r"^context .*; allowed: 2 ") as caught:
+            with pytest.raises(NodeError, match=r"^context .*; allowed: (2 |a norm )") as caught:
                 client.select(context=bad)
             assert caught.value.status == 400
         with pytest.raises(NodeError, match="best is not allowed with contexts") as caught:

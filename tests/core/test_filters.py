@@ -13,10 +13,10 @@ from byzmab import Heard, compiled
 from byzmab.core.filters import FILTERS, Filter
 from byzmab.core.filters.fates import Fate
 from byzmab.core.filters.median import Median
+from byzmab.core.filters.medians import FEW, median_of_few, median_with
 from byzmab.core.filters.pooled import Pooled
 from byzmab.core.filters.screened import Screened
 from byzmab.core.filters.trimmed import Mean, Trimmed, sum_without_extremes
-from byzmab.core.medians import FEW, median_of_few, median_with
 
 unit = st.floats(0, 1)
 anything = st.floats(allow_nan=False)

@@ -8,9 +8,9 @@ import pytest
 from byzmab import Agent, BadInput, Experiment, Report
 from byzmab.core.liars import f_as_given, f_for, most_allowed
 from byzmab.core.recommended import AUTO
-from byzmab.simulation.assumptions import too_few_neighbours, too_many_liars
-from byzmab.simulation.listening import f_of_agents
-from byzmab.simulation.settings import from_text
+from byzmab.experiment.assumptions import too_few_neighbours, too_many_liars
+from byzmab.experiment.listening import f_of_agents
+from byzmab.experiment.settings import from_text
 
 HONEST = Report(np.full(3, 5.0), np.array([0.2, 0.5, 0.4]))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from byzmab import Agent, BadInput, Experiment
-from byzmab.simulation.parts import PLUGINS
+from byzmab.experiment.parts import PLUGINS
 from byzmab.simulation.single_run import Run
 
 EPS = """

@@ -19,7 +19,7 @@ from waiting import LONG
 
 from byzmab import simulate
 from byzmab.dashboard.lab.setup import read_setup
-from byzmab.simulation.statistics import saved_interval
+from byzmab.results.statistics import saved_interval
 
 pytest.importorskip("playwright.sync_api")
 from axe_playwright_python.sync_playwright import Axe

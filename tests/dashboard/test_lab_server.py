@@ -33,13 +33,13 @@ from byzmab.dashboard.lab.routes import make_app
 from byzmab.dashboard.lab.sampled_run import SampledRun
 from byzmab.dashboard.lab.seats import AT_ONCE, Busy
 from byzmab.dashboard.lab.setup import command_of, edges_of, fragment_of, python_of, read_setup, texts_of
+from byzmab.experiment.assumptions import why_no_bound
+from byzmab.experiment.files import read_experiment
 from byzmab.paper.bounds import measure
 from byzmab.paper.figures import IDS, alone, read_figure
-from byzmab.simulation.assumptions import why_no_bound
+from byzmab.results.statistics import saved_interval
 from byzmab.simulation.density import is_dense
-from byzmab.simulation.files import read_experiment
 from byzmab.simulation.single_run import Run
-from byzmab.simulation.statistics import saved_interval
 from byzmab.testbed.provision import FIRST_PORT
 
 SMALL = {"agents": "6", "byzantine": "1", "horizon": "300", "runs": "4"}
@@ -349,7 +349,7 @@ def test_the_page_is_served_before_the_simulator_is_imported():
         "import sys\n"
         "from byzmab.dashboard.lab.routes import make_app\n"
         "app = make_app()\n"
-        "assert not [name for name in sys.modules if name.startswith(('byzmab.engine', 'byzmab.simulation.experiment'))]\n"
+        "assert not [name for name in sys.modules if name.startswith(('byzmab.engine', 'byzmab.experiment.experiment'))]\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

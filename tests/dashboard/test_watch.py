@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("litestar")
 
 from byzmab.dashboard.live.watch import MOST_POINTS, History, Watch
-from byzmab.simulation.statistics import saved_interval
+from byzmab.results.statistics import saved_interval
 
 
 def row(agent, regret, alone=None, lies=False, **more):

@@ -10,8 +10,7 @@ from byzmab import Experiment, simulate
 from byzmab.dashboard import pages
 from byzmab.paper.figures import read_figure
 from byzmab.paper.reproduction_report import DASHES
-from byzmab.simulation.figure import ALONE, STYLES
-from byzmab.simulation.files import save_figure
+from byzmab.results.figure import ALONE, STYLES, save_figure
 
 # Machado, Oliveira & Fernandes 2009, severity 1: linear RGB as it is seen
 SEEN = {

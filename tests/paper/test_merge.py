@@ -14,7 +14,7 @@ from waiting import LONG
 from byzmab import BadInput
 from byzmab.paper.figures import IDS, read_figure, read_figures
 from byzmab.paper.reproduction import reproduce
-from byzmab.simulation.outputs import RECORD
+from byzmab.results.outputs import RECORD
 
 HORIZON = ["--horizon", "150"]
 KILLED = """
@@ -108,7 +108,7 @@ def test_claims_on_two_figures_say_what_each_of_them_was(some):
     assert "decided from F9: 3 runs, seed 0, horizon 150; F10: 2 runs" in (some / "report.html").read_text()
     fresh = reproduce(read_figures(["F9"], runs=3, horizon=150), some / "fresh")
     assert claim["evidence"][2]["mean"] == pytest.approx(
-        (fresh.figures["F9"].series()["greedy"] - fresh.figures["F9"].series()["ucb"])[:, -1].mean()
+        (fresh.figures["F9"].curves["greedy"] - fresh.figures["F9"].curves["ucb"])[:, -1].mean()
     )
 
 

@@ -59,7 +59,7 @@ def test_paired_differences_stand_beside_every_figure_with_curves(page, reproduc
     data = reproduction.figures["F3"]
     rows = page.locator("#plot-F3 ~ .scroll").first.locator("tr").all()[1:]
     shown = {row.locator("td").first.text_content(): row.locator("td").nth(1).text_content() for row in rows}
-    series = data.series()
+    series = data.curves
     for label in ("q=0.2", "q=1.0"):
         paired = (series[label][:, -1] - series["solo"][:, -1]).mean()
         assert shown[f"{label} − solo"] == f"{paired:+.1f}"

@@ -8,27 +8,20 @@ import pytest
 from command import byzmab
 
 from byzmab import BadInput
-from byzmab.core.toml import parse_toml
 from byzmab.paper import claims
 from byzmab.paper.claims import FAILS, HOLDS, INCONCLUSIVE
 from byzmab.paper.figures import IDS, SOLO, make_figure, read_figure
-from byzmab.paper.reproduction import FigureData, reproduce
+from byzmab.paper.reproduction import FigureData, differences_of, reproduce
+from byzmab.toml import parse_toml
 
 SMALL = {"runs": 3, "horizon": 200}
 
 
-class Made(FigureData):
+def made(id, curves):
     """A figure with made-up curves."""
-
-    def __init__(self, id, curves):
-        super().__init__(read_figure(id), {})
-        object.__setattr__(self, "curves", curves)
-
-    def series(self):
-        return self.curves
-
-    def rounds(self):
-        return np.array([50, 100])
+    figure = read_figure(id)
+    whole = {*figure.counterparts().values()} <= curves.keys()
+    return FigureData(figure.about(), curves, differences_of(figure, curves) if whole else {}, np.array([50, 100]))
 
 
 def curve(final, spread=1.0, half=0.5, runs=30, seed=0):
@@ -38,7 +31,7 @@ def curve(final, spread=1.0, half=0.5, runs=30, seed=0):
 
 
 def decide(id, **figures):
-    return claims.decide_all({name: Made(name, curves) for name, curves in figures.items()})[id].verdict
+    return claims.decide_all({name: made(name, curves) for name, curves in figures.items()})[id].verdict
 
 
 def along(*finals, solo=100.0):
@@ -103,7 +96,7 @@ def test_claims_on_policies_need_both_numbers_of_arms():
     assert decide("C11", F9=policies(480, 90, 150), F10=policies(180, 40, 400)) == HOLDS
     assert decide("C11", F9=policies(480, 90, 50), F10=policies(180, 40, 400)) == FAILS
     assert decide("C11", F9=policies(480, 300, 350), F10=policies(180, 40, 400)) == FAILS
-    assert "C10" not in claims.decide_all({"F9": Made("F9", policies(480, 90, 50))})
+    assert "C10" not in claims.decide_all({"F9": made("F9", policies(480, 90, 50))})
 
 
 def test_the_formula_for_enough_neighbours_is_tested_on_drawn_graphs(monkeypatch):
@@ -142,7 +135,7 @@ def test_an_edited_figure_runs_leaves_its_files_and_is_never_computed_twice(tmp_
     (tmp_path / "mine.toml").write_text(text)
     figure = read_figure(str(tmp_path / "mine.toml"), **SMALL)
     first = reproduce([figure], tmp_path / "out")
-    assert list(first.figures["mine"].series()) == ["kappa=1.1", "kappa=1.3", "kappa=1.6", "kappa=1.9", SOLO]
+    assert list(first.figures["mine"].curves) == ["kappa=1.1", "kappa=1.3", "kappa=1.6", "kappa=1.9", SOLO]
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {
         "mine.png",

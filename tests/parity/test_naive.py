@@ -165,6 +165,7 @@ def test_the_ten_firms_are_connected_as_transcribed():
         {"kappa": (1.0, 1.2, 1.4, 1.6, 1.9)},
         {"kappa": "random", "arms": "random:6"},
         {"rewards": ("bernoulli", "beta:3", "uniform:0.2")},
+        {"rewards": ("bernoulli", "poisoned:1,0.2", "bernoulli")},
         {"rewards": ("gaussian:0.2", "pareto", "gaussian:1.5"), "arms": (0.12, 0.8, 0.6)},
         {"f": 0},
         {"f": 2},

@@ -6,8 +6,8 @@ import pytest
 from benchmarks.instances import excess_of, surely
 from byzmab.core.errors import BadInput
 from byzmab.core.liars import FEWEST
+from byzmab.experiment.listening import f_of_agents, may_hear
 from byzmab.search.instances import MEANS, TELLING, draw_instances, kinds_of
-from byzmab.simulation.listening import f_of_agents, may_hear
 
 
 def test_an_instance_follows_from_its_set_seed_and_number():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from byzmab import BadInput, Experiment, Result, simulate
-from byzmab.simulation.files import read_experiment, write_result
+from byzmab.experiment.files import read_experiment
+from byzmab.results.directory import write_result
 
 PLUGIN = "from byzmab.attacks.extreme import Extreme\nfrom helper import NOTHING\nclass Mine(Extreme):\n    pass\n"
 

@@ -5,8 +5,8 @@ import warnings
 import pytest
 
 from byzmab import Experiment, ResultStore, run_sweep, simulate
+from byzmab.experiment.assumptions import TooManyLiars, settings_unused, too_many_liars
 from byzmab.paper.bounds import measure
-from byzmab.simulation.assumptions import TooManyLiars, settings_unused, too_many_liars
 from byzmab.tournament.field import Field
 from byzmab.tournament.standings import play
 

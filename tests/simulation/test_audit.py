@@ -11,7 +11,7 @@ from byzmab.attacks.crafted import Crafted
 from byzmab.core.audit import ROUNDING, can_follow, follows, nearest
 from byzmab.core.report import Report
 from byzmab.engine.audit import Past, audit, be_careful
-from byzmab.simulation.files import read_experiment, to_toml
+from byzmab.experiment.files import read_experiment, to_toml
 from byzmab.simulation.single_run import Run
 
 SMALL = Experiment(agents=8, byzantine=2, filter="guarded", policy="ucb:0.2", horizon=150, runs=2)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from byzmab import BadInput, Experiment, Result, compare, simulate
-from byzmab.simulation.assumptions import too_few_neighbours
-from byzmab.simulation.files import read_experiment, to_toml
-from byzmab.simulation.settings import ABOUT
+from byzmab.experiment.assumptions import too_few_neighbours
+from byzmab.experiment.files import read_experiment, to_toml
+from byzmab.experiment.settings import ABOUT
 
 BAD = [
     ("f", -1), ("f", 1.5), ("kappa", 2.0), ("kappa", 0.9), ("kappa", float("nan")), ("kappa", [1.1, 1.2]), ("kappa", "some"),

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from byzmab import BadInput, Experiment, Graph, Result, ResultStore, compare, compiled, open_sweep, run_sweep, simulate
+from byzmab.experiment.assumptions import most_liars, too_few_neighbours, too_many_liars
+from byzmab.experiment.files import read_experiment, to_toml
+from byzmab.experiment.settings import from_text
 from byzmab.paper.bounds import measure
-from byzmab.simulation.assumptions import most_liars, too_few_neighbours, too_many_liars
-from byzmab.simulation.files import read_experiment, to_toml
-from byzmab.simulation.settings import from_text
 from byzmab.simulation.single_run import Run
 from byzmab.testing import check
 

@@ -7,9 +7,9 @@ import pytest
 
 from byzmab import Experiment, simulate
 from byzmab.core.errors import BadInput
+from byzmab.experiment.assumptions import NobodyHeard
+from byzmab.experiment.listening import listens
 from byzmab.search.search import space_of
-from byzmab.simulation.assumptions import NobodyHeard
-from byzmab.simulation.listening import listens
 
 FLEETING = Experiment(
     filter="guarded", policy="tuned", attack="extreme", graph="erdos-renyi:0.6", time_varying=True, horizon=300, runs=2

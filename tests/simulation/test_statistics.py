@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from byzmab.simulation.statistics import bootstrap_interval, describe, saved_interval, student_interval
+from byzmab.results.statistics import bootstrap_interval, describe, saved_interval, student_interval
 
 VALUES = np.random.default_rng(1).gamma(4.0, 10.0, 30)
 

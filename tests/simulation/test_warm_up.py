@@ -18,10 +18,10 @@ from byzmab.core.compiler import watching_compilation
 from byzmab.core.errors import BadInput
 from byzmab.core.filters import FILTERS
 from byzmab.core.recommended import AT_CONTEXTS
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.parts import PLUGINS
 from byzmab.simulation import warm_up
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.loops import loops_of
-from byzmab.simulation.parts import PLUGINS
+from byzmab.simulation.loops import rounds_of
 
 NAMES = {
     **{kind: known.entries for kind, known in PLUGINS.items()},
@@ -161,5 +161,5 @@ def test_a_simulation_imports_no_loop_that_it_does_not_play():
     ],
 )
 def test_what_few_experiments_need_is_in_loops_that_only_they_compile(settings, dense, loop):
-    names = [played.py_func.__name__ for played in loops_of(Experiment(**settings), dense)]
+    names = [played.py_func.__name__ for played in rounds_of(Experiment(**settings), dense).loops]
     assert sum(name.startswith(loop) for name in names) == 1

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from byzmab import BadInput, Experiment, Result, ResultStore, open_sweep, run_sweep, simulate
-from byzmab.simulation.assumptions import clipped_means, outside_the_model
-from byzmab.simulation.files import read_experiment, to_toml, write_result
-from byzmab.simulation.settings import from_text
+from byzmab.experiment.assumptions import clipped_means, outside_the_model
+from byzmab.experiment.files import read_experiment, to_toml
+from byzmab.experiment.settings import from_text
+from byzmab.results.directory import write_result
 from byzmab.simulation.single_run import Run
 from byzmab.simulation.true_means import draw_own_means
 from byzmab.testbed.provision import Options, provision

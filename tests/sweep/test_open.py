@@ -22,7 +22,7 @@ def numbered(graph):
 RING, WHOLE = numbered(networkx.cycle_graph(5)), numbered(networkx.complete_graph(5))
 
 
-@pytest.mark.filterwarnings("ignore::byzmab.simulation.assumptions.TooFewNeighbours")
+@pytest.mark.filterwarnings("ignore::byzmab.experiment.assumptions.TooFewNeighbours")
 @pytest.mark.parametrize("by_sweep", [False, True])
 def test_two_networkx_graphs_are_two_rows_with_different_names(tmp_path, by_sweep):
     points = (SMALL.but(graph=RING), SMALL.but(graph=WHOLE))

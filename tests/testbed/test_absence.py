@@ -3,8 +3,8 @@
 import pytest
 from waiting import LONG, until
 
+from byzmab.experiment.experiment import Experiment
 from byzmab.node.client import Client
-from byzmab.simulation.experiment import Experiment
 from byzmab.testbed.network import Network
 from byzmab.testbed.provision import Options
 from byzmab.testbed.traffic import Traffic

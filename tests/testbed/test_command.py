@@ -14,10 +14,10 @@ from waiting import LONG, until
 
 from byzmab import BadInput, Client
 from byzmab.core.liars import TooFewNeighbours
+from byzmab.experiment.assumptions import TooManyLiars
+from byzmab.experiment.experiment import Experiment
 from byzmab.graphs import resolve_graph
 from byzmab.node.config import read_config
-from byzmab.simulation.assumptions import TooManyLiars
-from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
 from byzmab.testbed.network import Network
 from byzmab.testbed.provision import Options, claim_ports, draw_graph, provision

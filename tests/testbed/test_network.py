@@ -6,10 +6,10 @@ import pytest
 from waiting import LONG, until
 
 from byzmab import BadInput
+from byzmab.experiment.experiment import Experiment
 from byzmab.node.client import Client
 from byzmab.node.config import read_config
 from byzmab.node.evidence import Lie
-from byzmab.simulation.experiment import Experiment
 from byzmab.testbed.network import Network
 from byzmab.testbed.provision import Options
 from byzmab.testbed.traffic import Traffic

@@ -6,7 +6,8 @@ import pytest
 
 from byzmab import BadInput, Experiment, Result, inverse_propensity, replay_policy, simulate
 from byzmab.core.draws import fold
-from byzmab.simulation.files import read_experiment, write_result
+from byzmab.experiment.files import read_experiment
+from byzmab.results.directory import write_result
 from byzmab.sweep.identity import address
 from byzmab.worlds import Pull
 from byzmab.worlds.event_log import Event, read_events

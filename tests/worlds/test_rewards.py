@@ -6,8 +6,9 @@ from scipy import stats
 
 from byzmab import BadInput, Experiment, ResultStore, run_sweep, simulate
 from byzmab.core.draws import fold
-from byzmab.simulation.files import read_experiment, write_result
-from byzmab.simulation.settings import from_text, to_text
+from byzmab.experiment.files import read_experiment
+from byzmab.experiment.settings import from_text, to_text
+from byzmab.results.directory import write_result
 from byzmab.sweep.identity import address
 from byzmab.worlds import REWARDS, Pull
 from byzmab.worlds.rewards import prepared_for

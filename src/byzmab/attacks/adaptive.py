@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from byzmab.attacks.base import Attack, World, f_of
 from byzmab.core.compiler import compiled
 from byzmab.core.report import Floats, Report, Words
-from byzmab.core.shared_order import SharedOrder, admit_first, load_arm, mean_from_end, queue_receivers
 from byzmab.core.sorting import sort
+from byzmab.ordering.shared_order import SharedOrder, admit_first, load_arm, mean_from_end, queue_receivers
 
 NOBODY = -1.0  # written down where no honest mean is heard
 HONEST, MEMO, MEANS = range(3)  # rows of the scratch table; from MEANS on one row for each arm

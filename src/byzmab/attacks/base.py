@@ -9,13 +9,13 @@ import numpy as np
 from byzmab.attacks.contexts.world import EXAMPLE, ContextWorld
 from byzmab.core.compiler import compiled
 from byzmab.core.draws import below
-from byzmab.core.droppable import Droppable
-from byzmab.core.extremes import Extremes
 from byzmab.core.liars import f_for
 from byzmab.core.mistakes import Contract, nothing
 from byzmab.core.plugins import Plugin
 from byzmab.core.report import Floats, Integers, Report, Words
-from byzmab.core.shared_order import SharedOrder
+from byzmab.ordering.droppable import Droppable
+from byzmab.ordering.extremes import Extremes
+from byzmab.ordering.shared_order import SharedOrder
 
 
 class World(NamedTuple):
@@ -71,6 +71,12 @@ class World(NamedTuple):
         Pulls in the last report, sender × agents + receiver by arm.
     past_totals
         Sums of rewards in these reports.
+    spread
+        How far honest agents may differ, as the filter assumes.
+    differences
+        How far each agent is from its neighbours, τ².
+    neighbour_differences
+        τ² of each neighbour of each agent; without columns where they are not compared.
     """
 
     time: int
@@ -170,7 +176,7 @@ class Attack(Plugin):
     by_name: ClassVar[tuple[str, ...]] = ("careful",)
     lie: ClassVar[Any]
     lie_at: ClassVar[Any] = None  # with contexts; None where it makes no sense there
-    # start_round on graphs where reports are ordered once for all, with that order (core/shared_order.py); as
+    # start_round on graphs where reports are ordered once for all, with that order (ordering/shared_order.py); as
     # start_round if there is none
     start_round_dense: ClassVar[Any] = None
     equivocates: ClassVar[bool] = True  # whether it may tell two receivers something else in one round

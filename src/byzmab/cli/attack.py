@@ -10,7 +10,7 @@ from byzmab.cli.options import Json, Overwrite, Workers, require_study, takes_ex
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from byzmab.simulation.experiment import Experiment
+    from byzmab.experiment.experiment import Experiment
 
     Outcome = tuple[dict[str, Any], Callable[[], None], list[Path]]  # for --json, what prints a table, files written
 
@@ -64,7 +64,7 @@ def search(
 
     require_study("search")
     with compiling_notice(), warnings_to_stderr():
-        from byzmab.simulation.files import open_experiment, read_settings, run_options
+        from byzmab.experiment.files import open_experiment, read_settings, run_options
 
         experiment = open_experiment(file, changes)
         wanted = run_options(file)
@@ -90,10 +90,10 @@ def _search_one(experiment: "Experiment", how: dict[str, Any], out: Path, overwr
     """Search against an experiment's own filter."""
     from byzmab.cli.show import note
     from byzmab.cli.tables import judgement_table
+    from byzmab.results.outputs import open_output
     from byzmab.search.judge import check_judged, judge
     from byzmab.search.keep import save_search, summary, work_of
     from byzmab.search.search import check_search, search_attack
-    from byzmab.simulation.outputs import open_output
     from byzmab.simulation.progress import progress_bar
     from byzmab.sweep.store import ResultStore
 
@@ -121,11 +121,11 @@ def _search_all(experiment: "Experiment", policy: Any, how: dict[str, Any], out:
     """Search against every filter, with one policy if it is given; --filter is not asked."""
     from byzmab.cli.show import note
     from byzmab.cli.tables import worst_cases_table
+    from byzmab.results.outputs import open_output
     from byzmab.search.judge import check_judged
     from byzmab.search.keep import save_worst_cases, work_of_worst_cases
     from byzmab.search.search import check_search
     from byzmab.search.worst_cases import contestants, worst_cases
-    from byzmab.simulation.outputs import open_output
     from byzmab.simulation.progress import progress_bar
     from byzmab.sweep.store import ResultStore
 

@@ -26,9 +26,10 @@ def bounds(
     from byzmab.cli.tables import bounds_table
 
     with compiling_notice(), warnings_to_stderr():
+        from byzmab.experiment.files import open_experiment, run_options
         from byzmab.paper.bounds import measure
-        from byzmab.simulation.files import open_experiment, run_options, save_figure
-        from byzmab.simulation.outputs import Work, open_output
+        from byzmab.results.figure import save_figure
+        from byzmab.results.outputs import Work, open_output
         from byzmab.simulation.progress import progress_bar
 
         experiment = open_experiment(file, changes if file is not None else {"runs": RUNS, **changes})

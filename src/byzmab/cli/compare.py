@@ -22,11 +22,11 @@ def compare(
 
     require_study()
     with compiling_notice(), warnings_to_stderr():
+        from byzmab.experiment.files import open_experiment
+        from byzmab.results.result import Result
         from byzmab.simulation.compare import check_same_luck
         from byzmab.simulation.compare import compare as compare_results
-        from byzmab.simulation.files import open_experiment
         from byzmab.simulation.progress import progress_bar
-        from byzmab.simulation.result import Result
         from byzmab.simulation.run import simulate
 
         given = [Result.load(path) if path.suffix == ".nc" else open_experiment(path, {}) for path in (a, b)]

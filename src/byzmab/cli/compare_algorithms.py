@@ -50,7 +50,7 @@ def compare_algorithms(
         from byzmab.comparison.draw import write_figure
         from byzmab.comparison.play import compare_algorithms as run
         from byzmab.comparison.table import work_of, write_tables
-        from byzmab.simulation.outputs import open_output
+        from byzmab.results.outputs import open_output
         from byzmab.simulation.progress import progress_bar
         from byzmab.simulation.run import check_workers
         from byzmab.sweep.store import ResultStore

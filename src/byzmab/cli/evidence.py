@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from byzmab.core.extras import needs_extra
+from byzmab.extras import needs_extra
 
 evidence = typer.Typer(no_args_is_help=True, help="Check proof that an agent lied.")
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from byzmab.cli.options import require_study
-from byzmab.core.extras import needs_extra
+from byzmab.extras import needs_extra
 
 PORT = 8690  # below those of `byzmab network`
 

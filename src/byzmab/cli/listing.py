@@ -20,7 +20,7 @@ def show_list(
     from byzmab.cli.layout import new_console
     from byzmab.cli.show import print_json
     from byzmab.core.errors import unknown
-    from byzmab.simulation.catalogue import catalogue
+    from byzmab.experiment.catalogue import catalogue
 
     entries = catalogue()
     if kind is not None:

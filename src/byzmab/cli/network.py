@@ -12,8 +12,8 @@ import typer
 
 from byzmab.cli.options import Json
 from byzmab.core import recommended
-from byzmab.core.extras import needs_extra
-from byzmab.simulation.settings import ABOUT
+from byzmab.experiment.settings import ABOUT
+from byzmab.extras import needs_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,8 +95,8 @@ def network(
         from byzmab.dashboard.live.overview import make_overview
         from byzmab.dashboard.live.watch import Watch
         from byzmab.dashboard.pages import serve_in_background
-        from byzmab.simulation.experiment import Experiment
-        from byzmab.simulation.settings import from_text
+        from byzmab.experiment.experiment import Experiment
+        from byzmab.experiment.settings import from_text
         from byzmab.testbed.network import Network
         from byzmab.testbed.provision import Options, check_equivocators
         from byzmab.testbed.traffic import Traffic

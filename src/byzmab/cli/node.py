@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from byzmab.core.extras import needs_extra
+from byzmab.extras import needs_extra
 
 RUN = "run"
 NodeFile = Annotated[Path, typer.Argument(help="the node's settings", metavar="NODE.toml")]
@@ -62,7 +62,7 @@ def export_node(
     with needs_extra("node"):
         from byzmab.node.config import read_config
         from byzmab.node.store import export_state
-        from byzmab.simulation.outputs import new_file, write_bytes
+        from byzmab.results.outputs import new_file, write_bytes
 
         target = None if out is None else new_file(out, overwrite)
         pieces = export_state(read_config(file).data)
@@ -83,7 +83,7 @@ def back_up_node(
     with needs_extra("node"):
         from byzmab.node.backup import back_up
         from byzmab.node.config import read_config
-        from byzmab.simulation.outputs import new_file
+        from byzmab.results.outputs import new_file
 
         back_up(read_config(file).data, new_file(to, overwrite))
 

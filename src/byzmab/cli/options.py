@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from byzmab.core.extras import missing
-from byzmab.simulation.settings import ABOUT, SWITCHES, WHOLE, from_text
+from byzmab.experiment.settings import ABOUT, SWITCHES, WHOLE, from_text
+from byzmab.extras import missing
 
 STUDY = ("h5netcdf", "matplotlib", "plotly", "scipy", "xarray")  # what the extra of that name installs
 FLAGS = {

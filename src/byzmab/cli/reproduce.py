@@ -80,7 +80,7 @@ def _as_published(
         from byzmab.core.errors import BadInput
         from byzmab.paper.as_published import HORIZON as USUAL
         from byzmab.paper.as_published import play_as_published, work_of
-        from byzmab.simulation.outputs import open_output
+        from byzmab.results.outputs import open_output
         from byzmab.simulation.run import check_workers
         from byzmab.sweep.store import ResultStore
 

@@ -8,9 +8,9 @@ import typer
 from byzmab.cli.options import Json, Overwrite, Workers, require_study, takes_experiment
 
 if TYPE_CHECKING:
-    from byzmab.simulation.experiment import Experiment
-    from byzmab.simulation.outputs import Output
-    from byzmab.simulation.result import Result
+    from byzmab.experiment.experiment import Experiment
+    from byzmab.results.outputs import Output
+    from byzmab.results.result import Result
 
 OUT = typer.Option(help="directory for the result, the experiment file and the figure", metavar="DIR")
 NO_SOLO = typer.Option("--no-solo", help="leave out what the same agents lose solo, without neighbours")
@@ -34,8 +34,9 @@ def simulate(
     from byzmab.cli.tables import show_answer
 
     with compiling_notice(), warnings_to_stderr():
-        from byzmab.simulation.files import names_of, open_experiment, run_options, write_result
-        from byzmab.simulation.outputs import Work, open_output
+        from byzmab.experiment.files import open_experiment, run_options
+        from byzmab.results.directory import names_of, write_result
+        from byzmab.results.outputs import Work, open_output
 
         experiment = open_experiment(file, changes)
         wanted = run_options(file)
@@ -66,7 +67,7 @@ def _results(
     experiment: "Experiment", compared: bool, output: "Output | None", workers: int | None
 ) -> "tuple[Result, Result | None, bool]":
     """Return the result, that of the same agents solo if it is wanted, and whether the first one was simulated."""
-    from byzmab.simulation.files import RESULT, SOLO, find_result
+    from byzmab.results.directory import RESULT, SOLO, find_result
     from byzmab.simulation.progress import progress_bar
     from byzmab.simulation.run import check_workers
     from byzmab.simulation.run import simulate as run

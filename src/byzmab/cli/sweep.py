@@ -32,8 +32,8 @@ def sweep(
     require_study()
     with compiling_notice(), warnings_to_stderr():
         from byzmab.core.errors import BadInput
-        from byzmab.simulation.files import save_figure
-        from byzmab.simulation.outputs import open_output
+        from byzmab.results.figure import save_figure
+        from byzmab.results.outputs import open_output
         from byzmab.simulation.progress import progress_bar
         from byzmab.sweep.data import open_sweep, work_of
         from byzmab.sweep.executors import open_executor

@@ -5,19 +5,19 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from byzmab.cli.layout import Table, new_console, numbers, print_table, words
-from byzmab.simulation.statistics import saving_in_words
+from byzmab.results.statistics import saving_in_words
 
 if TYPE_CHECKING:
     from byzmab.comparison.play import Leaderboard
     from byzmab.paper.as_published import AsPublished
     from byzmab.paper.bounds import Bounds
     from byzmab.paper.claims import Claim
-    from byzmab.paper.reproduction import AnyFigure
+    from byzmab.paper.reproduction import FigureData
+    from byzmab.results.result import Result
     from byzmab.search.judge import Judgement
     from byzmab.search.search import Search
     from byzmab.search.worst_cases import WorstCase
     from byzmab.simulation.compare import Comparison
-    from byzmab.simulation.result import Result
     from byzmab.sweep.data import SweepData
     from byzmab.tournament.standings import Score, Standings
 
@@ -29,7 +29,7 @@ def _number(value: float | None, digits: int = 2) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
-def figures_table(figures: Mapping[str, "AnyFigure"]) -> None:
+def figures_table(figures: Mapping[str, "FigureData"]) -> None:
     """Print every curve's regret at the horizon."""
     columns = [*words("figure", "curve"), *numbers("runs", rank=2), *numbers("mean"), *numbers("stderr", rank=1)]
     table = Table(REGRET, columns, grouped=True)
@@ -133,15 +133,15 @@ def sweep_table(data: "SweepData") -> None:
         table.add(*names, _number(row["mean"]), interval, stderr, str(row["runs"]))
     print_table(table)
     if "byzantine" in data.varied and data.audits:
-        from byzmab.simulation.assumptions import EXPULSION
+        from byzmab.experiment.assumptions import EXPULSION
 
         print_wrapped(EXPULSION)
 
 
 def standings_table(standings: "Standings") -> None:
     """Print the maps of a tournament, a table for each graph, and every filter's worst case."""
-    from byzmab.simulation.assumptions import EXPULSION
-    from byzmab.simulation.parts import audits_with
+    from byzmab.experiment.assumptions import EXPULSION
+    from byzmab.experiment.parts import audits_with
     from byzmab.tournament.draw import short
     from byzmab.tournament.field import Cell
 

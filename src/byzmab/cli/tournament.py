@@ -31,7 +31,7 @@ def tournament(
 
     require_study()
     with compiling_notice(), warnings_to_stderr():
-        from byzmab.simulation.outputs import open_output
+        from byzmab.results.outputs import open_output
         from byzmab.simulation.progress import progress_bar
         from byzmab.sweep.executors import open_executor
         from byzmab.sweep.store import ResultStore

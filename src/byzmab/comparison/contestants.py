@@ -10,9 +10,9 @@ from byzmab.core import recommended
 from byzmab.core.errors import BadInput, unknown
 from byzmab.core.filters import FILTERS, Filter
 from byzmab.core.plugins import import_named
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.parts import RESILIENT
 from byzmab.search.search import space_of
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.parts import RESILIENT
 
 Settings = Mapping[str, Any]  # of an experiment
 WITHOUT_TRIMMING: Settings = {"f": 0}

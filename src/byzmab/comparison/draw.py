@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from byzmab.comparison.contestants import ALONE, Network
 from byzmab.comparison.play import Leaderboard, Row
-from byzmab.simulation.figure import ALONE as ALONE_STYLE
-from byzmab.simulation.figure import STYLES, new_figure
-from byzmab.simulation.files import save_figure
+from byzmab.results.figure import ALONE as ALONE_STYLE
+from byzmab.results.figure import STYLES, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,20 +1,19 @@
 """Playing a comparison: tune, then meet no attack, every named one and the worst found; kept in a store, resumable."""
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from byzmab.attacks import ATTACKS
 from byzmab.comparison.contestants import Contestant, Network, Preset, Settings, constants, experiment_of
+from byzmab.experiment.assumptions import unwarned
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.listening import listens
+from byzmab.results.result import Result
+from byzmab.results.statistics import describe
 from byzmab.search.judge import as_told
 from byzmab.search.search import search_attack, space_of
-from byzmab.simulation.assumptions import CHECKS
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.listening import listens
-from byzmab.simulation.result import Result
-from byzmab.simulation.statistics import describe
 from byzmab.sweep.store import ResultStore
 
 NONE = "none"
@@ -144,9 +143,7 @@ class Comparing:
         return experiment_of(network, settings, **size)
 
     def _meet(self, experiment: Experiment, attack: str) -> tuple[Outcome, Result]:
-        with warnings.catch_warnings():
-            for category in CHECKS:
-                warnings.simplefilter("ignore", category)  # too few neighbours are part of the question
+        with unwarned():  # too few neighbours are part of the question
             result = self.store.get(experiment.but(attack=attack), workers=self.workers)
         numbers = describe(result.network_regret[:, -1])
         return Outcome(attack, numbers["mean"], numbers["stderr"]), result

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from byzmab.comparison.contestants import Contestant, Network, Preset
 from byzmab.comparison.play import Leaderboard, Outcome, Row
-from byzmab.simulation.outputs import Work, in_place
+from byzmab.results.outputs import Work, write_text
 from byzmab.sweep.identity import algorithm_version
 
 HEADINGS = (
@@ -86,9 +86,7 @@ def _line(cells: Sequence[str]) -> str:
 
 def write_tables(comparison: Leaderboard, directory: Path) -> list[Path]:
     """The tables as Markdown, and all numbers as JSON."""
-    tables, numbers = directory / "comparison.md", directory / "comparison.json"
-    texts = to_markdown(comparison), json.dumps(comparison.summary(), indent=2) + "\n"
-    for file, text in zip((tables, numbers), texts, strict=True):
-        with in_place(file) as path:
-            path.write_text(text, encoding="utf-8")
-    return [tables, numbers]
+    return [
+        write_text(directory / "comparison.md", to_markdown(comparison)),
+        write_text(directory / "comparison.json", json.dumps(comparison.summary(), indent=2) + "\n"),
+    ]

@@ -29,7 +29,6 @@ from byzmab.core.filters import FILTERS
 from byzmab.core.filters.base import Filter
 from byzmab.core.filters.fates import Fate
 from byzmab.core.forgetting import parse_tally
-from byzmab.core.html import table
 from byzmab.core.liars import TooFewNeighbours, checked_f, f_as_given
 from byzmab.core.model import AnyReport, ReportModel
 from byzmab.core.policies import POLICIES
@@ -47,6 +46,7 @@ from byzmab.core.tally import (
     past_tallies,
 )
 from byzmab.core.traffic import Traffic, luck_at
+from byzmab.html import table
 
 FORMAT = 1  # of to_json
 OPTIONAL = ("neighbours", "tally", "context", "ridge", "shares", "vetting")  # settings that it may lack

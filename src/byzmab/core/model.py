@@ -45,13 +45,14 @@ class ReportModel(ABC):
     def check_contexts(self, asked: Any) -> Sequence[Floats | None]:
         """Return the context of each of several choices, which are given by these or by their number."""
 
-    @abstractmethod
     def observe(self, tally: Tally, value: float, x: Any) -> None:
         """Count the reward of a pull at a context."""
+        tally.pulls += 1
+        tally.total += value
 
-    @abstractmethod
     def clear(self, tally: Tally) -> None:
         """Forget the rewards of an arm."""
+        tally.pulls, tally.total = 0, 0.0
 
     @abstractmethod
     def tell(self, rows: Floats, arms: Sequence[Any]) -> Any:
@@ -76,9 +77,9 @@ class ReportModel(ABC):
     def workspace(self, filter: Filter, policy: Policy, rng: Words, forgetting: Forgetting) -> "Workspace":
         """Return the workspace of a new agent."""
 
-    @abstractmethod
     def settings(self) -> dict[str, Any]:
         """Return what a saved agent keeps of its model."""
+        return {}
 
 
 class Reading(NamedTuple):
@@ -139,9 +140,9 @@ class Workspace(ABC):
     ) -> None:
         """Count the reward of a pull at a context; no index where the arm is retired."""
 
-    @abstractmethod
     def clear(self, arm: Arm, tally: Tally) -> None:
         """Forget the rewards of an arm; `allocate` comes next."""
+        self.model.clear(tally)
 
     def write(self, row: int, report: Any, indices: Mapping[Arm, int]) -> None:
         """Write a report into its row, arm by arm; zeros are silence."""
@@ -170,9 +171,9 @@ class Workspace(ABC):
     def pairs_at(self, arm: int, x: Any, rows: Words) -> PairsHeard:
         """Reduce one's own numbers and the reports on an arm to pairs at a context, at which it was believed."""
 
-    @abstractmethod
     def clock(self, time: int) -> float:
         """Return t as filter and policy see it."""
+        return time
 
     @abstractmethod
     def state(self, tallies: Mapping[Arm, Tally]) -> dict[str, Any]:

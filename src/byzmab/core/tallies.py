@@ -39,13 +39,6 @@ class TallyModel(ReportModel):
             raise BadInput(f"count {asked!r} is not allowed; allowed: a whole number from 0 to {MOST}")
         return [None] * asked
 
-    def observe(self, tally: Tally, value: float, x: Any) -> None:
-        tally.pulls += 1
-        tally.total += value
-
-    def clear(self, tally: Tally) -> None:
-        tally.pulls, tally.total = 0, 0.0
-
     def tell(self, rows: Floats, arms: Sequence[Any]) -> Report:
         return Report(rows[:, 0].copy(), rows[:, 1].copy(), tuple(arms))
 
@@ -63,9 +56,6 @@ class TallyModel(ReportModel):
 
     def workspace(self, filter: Filter, policy: Policy, rng: Words, forgetting: Forgetting) -> Workspace:
         return TallyWorkspace(filter, policy, rng, forgetting)
-
-    def settings(self) -> dict[str, Any]:
-        return {}
 
 
 TALLIES = TallyModel()
@@ -111,7 +101,7 @@ class TallyWorkspace(Workspace):
             self._write_recent()
 
     def clear(self, arm: Arm, tally: Tally) -> None:
-        self.model.clear(tally)
+        super().clear(arm, tally)
         if self.recent is not None:
             self.recent.drop(arm)
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from byzmab.core.errors import BadInput
-from byzmab.core.html import table
 from byzmab.core.report import Floats, Report
+from byzmab.html import table
 
 Name = str | int
 Arm = Name

@@ -12,13 +12,13 @@ from byzmab.core.differences import is_due, limit_others, measure_difference, me
 from byzmab.core.filters.base import EVERY_ROUND, Filter
 from byzmab.core.mistakes import check_functions
 from byzmab.core.report import Belief
-from byzmab.core.shared_order import merge_droppable
 from byzmab.engine.audit import believes_anyone, expelled_by, f_of_agent
 from byzmab.engine.dense import believe_all_dense
 from byzmab.engine.digest import believe_all_digested
 from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of, span_of
 from byzmab.engine.state import BAD_BELIEF, State, StateType
 from byzmab.engine.typed import unsigned
+from byzmab.ordering.shared_order import merge_droppable
 
 
 @compiled

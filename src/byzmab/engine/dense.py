@@ -5,18 +5,18 @@ import numpy as np
 from byzmab.core.believe import is_sound
 from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.differences import is_due, limit_others, measure_difference
-from byzmab.core.droppable import Droppable, Rule
-from byzmab.core.extremes import Extremes
 from byzmab.core.filters.base import EVERY_ROUND
 from byzmab.core.filters.trimmed import believe_dense  # `specialize` puts the filter's own in its place
 from byzmab.core.report import LEAST_PULLS, Belief, Floats, Heard, Integers, Words
-from byzmab.core.shared_order import SharedOrder, load_arm, merge_extremes, queue_receivers
 from byzmab.core.sorting import sort_reports
 from byzmab.engine.audit import expelled_by
 from byzmab.engine.dirty import ALL_BITS, NO_BITS, WORD, bit_of, is_marked, span_of
 from byzmab.engine.state import BAD_BELIEF, State
 from byzmab.engine.tell import NOT_KEPT
 from byzmab.engine.tell import tell_tallies as tell  # `specialize` puts that of reports that are kept in its place
+from byzmab.ordering.droppable import Droppable, Rule
+from byzmab.ordering.extremes import Extremes
+from byzmab.ordering.shared_order import SharedOrder, load_arm, merge_extremes, queue_receivers
 
 
 @compiled

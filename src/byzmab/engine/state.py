@@ -294,7 +294,7 @@ class Lies:
 
 
 class DenseOrder:
-    """The shared order of reports where nearly everyone hears everyone: see core/shared_order.py, engine/dense.py."""
+    """The shared order of reports where nearly everyone hears everyone: see ordering/, engine/dense.py."""
 
     honest_bounds: int = size("N - B + 1", of=lambda state: state.honest + 1)
     queue_bounds: int = size("N - B + 2", of=lambda state: state.honest + 2)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 SHARE = 0.05  # of one processor, for each neighbour
 IN_ADVANCE = 0.25  # seconds of processor time that may be used at once, and be owed
+DEAREST = 0.05  # seconds that one frame is charged at most: more is compiling, which happens once
 
 
 class Budget:
@@ -23,10 +24,10 @@ class Budget:
     def charge(self, seconds: float, steady: float) -> None:
         """Take seconds of processor time from the budget, or give them back if they are below 0.
 
-        Nobody owes more than IN_ADVANCE, so that what is compiled once silences nobody for long.
+        Nobody owes more than IN_ADVANCE.
         """
         with self._lock:
-            until = max(self._free_at, steady) + seconds / SHARE
+            until = max(self._free_at, steady) + min(seconds, DEAREST) / SHARE
             self._free_at = min(until, steady + 2 * IN_ADVANCE / SHARE)
 
     @contextmanager

@@ -18,11 +18,11 @@ from byzmab.core.agent import SHARES, VETTING, Agent
 from byzmab.core.contexts.statistics import RIDGE
 from byzmab.core.errors import BadInput, nearest
 from byzmab.core.liars import TooFewNeighbours
-from byzmab.core.toml import read_toml, toml_line
 from byzmab.node.identity import public_bytes
 from byzmab.node.packing import bytes_per_arm
 from byzmab.node.transport.base import MOST_BYTES, Link
 from byzmab.node.wire import MOST_ARMS, MOST_LETTERS
+from byzmab.toml import read_toml, toml_line
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 NAME_RULE = "letters, digits, '.', '_' and '-', at most 64 of them"

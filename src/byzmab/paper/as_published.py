@@ -20,13 +20,12 @@ from byzmab.core.compiler import compiled_noinline
 from byzmab.core.draws import fold, unit
 from byzmab.core.filters.trimmed import believe
 from byzmab.core.report import Floats, Heard, Integers
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.figure import STYLES, dress, new_axes
-from byzmab.simulation.files import save_figure
-from byzmab.simulation.outputs import Work, in_place
-from byzmab.simulation.parts import PAPER_ARMS
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.parts import PAPER_ARMS
+from byzmab.results.figure import STYLES, dress, new_axes, save_figure
+from byzmab.results.outputs import Work, write_text
+from byzmab.results.statistics import describe
 from byzmab.simulation.sizes import grid_of
-from byzmab.simulation.statistics import describe
 from byzmab.sweep.identity import algorithm_version
 from byzmab.sweep.store import ResultStore
 
@@ -129,9 +128,7 @@ class AsPublished:
 
     def write(self, directory: Path) -> list[Path]:
         """The figure and the numbers."""
-        numbers = directory / "as-published.json"
-        with in_place(numbers) as path:
-            path.write_text(json.dumps(self.summary(), indent=2) + "\n", encoding="utf-8")
+        numbers = write_text(directory / "as-published.json", json.dumps(self.summary(), indent=2) + "\n")
         return [*save_figure(self.draw(), directory / "as-published"), numbers]
 
 

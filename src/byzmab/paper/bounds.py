@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
+from byzmab.experiment.absent import check_present
+from byzmab.experiment.assumptions import most_liars, outside_the_model, warn_of, why_no_bound
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.listening import f_of_agents
 from byzmab.graphs.erdos_renyi import ErdosRenyi
-from byzmab.simulation.absent import check_present
-from byzmab.simulation.assumptions import most_liars, outside_the_model, warn_of, why_no_bound
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.figure import draw_band, dress, new_axes
-from byzmab.simulation.listening import f_of_agents
+from byzmab.results.figure import draw_band, dress, new_axes
 from byzmab.simulation.sizes import grid_of, is_always_same
 from byzmab.simulation.widths import WidthRun
 from byzmab.theory.bounds import lower_rate, ucb1_bound

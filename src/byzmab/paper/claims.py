@@ -14,8 +14,8 @@ import numpy as np
 from byzmab.core.report import Floats
 from byzmab.graphs import resolve_graph
 from byzmab.paper.figures import IDS, SOLO, About
-from byzmab.paper.reproduction import AnyFigure, final_difference
-from byzmab.simulation.statistics import student_interval
+from byzmab.paper.reproduction import FigureData, final_difference
+from byzmab.results.statistics import student_interval
 from byzmab.theory.conditions import chance_of_enough
 
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
@@ -23,7 +23,7 @@ NO_WORSE = 0.02  # "not worse" allows for so much of solo's regret
 NEGLIGIBLE = 0.05  # "negligible" is less than so much of the regret
 LINEAR = 0.8  # regret gained in the second half over that in the first: 1 if linear, √2 − 1 if a square root
 
-Figures = Mapping[str, AnyFigure]
+Figures = Mapping[str, FigureData]
 
 
 @dataclass(frozen=True)
@@ -117,29 +117,29 @@ def decide_all(figures: Figures) -> dict[str, Claim]:
     return claims
 
 
-def against_solo(data: AnyFigure) -> list[Measured]:
+def against_solo(data: FigureData) -> list[Measured]:
     """Every curve of a figure against the same policy alone."""
-    return [measured(what, values) for what, values in data.against_alone().items()]
+    return [measured(what, values) for what, values in data.differences.items()]
 
 
-def steps(data: AnyFigure) -> list[Measured]:
+def steps(data: FigureData) -> list[Measured]:
     """Every curve against the one before it."""
-    series = {label: values for label, values in data.series().items() if label != SOLO}
+    series = {label: values for label, values in data.curves.items() if label != SOLO}
     return [
         measured(f"{after} − {before}", final_difference(series[after], series[before]))
         for before, after in pairwise(series)
     ]
 
 
-def difference(data: AnyFigure, a: str, b: str) -> Measured:
+def difference(data: FigureData, a: str, b: str) -> Measured:
     """One curve against another."""
-    series = data.series()
+    series = data.curves
     return measured(f"{data.about.id}: {a} − {b}", final_difference(series[a], series[b]))
 
 
-def growth(data: AnyFigure, label: str) -> Measured:
+def growth(data: FigureData, label: str) -> Measured:
     """Regret gained in the second half of the horizon over that gained in the first."""
-    values, rounds = data.series()[label], data.rounds()
+    values, rounds = data.curves[label], data.rounds
     half = int(np.searchsorted(rounds, rounds[-1] / 2))
     first = np.maximum(values[:, half], 1e-9)
     return measured(f"{data.about.id}: {label}, second half / first half", (values[:, -1] - values[:, half]) / first)
@@ -180,7 +180,7 @@ def _(figures: Figures) -> tuple[str, list[Measured]]:
 )
 def _(figures: Figures) -> tuple[str, list[Measured]]:
     found = against_solo(figures["F3"])
-    margin = NO_WORSE * float(figures["F3"].series()[SOLO][:, -1].mean())
+    margin = NO_WORSE * float(figures["F3"].curves[SOLO][:, -1].mean())
     return verdict(all(item.high < margin for item in found), any(item.more for item in found)), found
 
 
@@ -222,7 +222,7 @@ def _(figures: Figures) -> tuple[str, list[Measured]]:
 )
 def _(figures: Figures) -> tuple[str, list[Measured]]:
     found = difference(figures["F8"], "gaussian", "adaptive")
-    margin = NEGLIGIBLE * float(figures["F8"].series()["adaptive"][:, -1].mean())
+    margin = NEGLIGIBLE * float(figures["F8"].curves["adaptive"][:, -1].mean())
     return verdict(-margin < found.low and found.high < margin, found.low > margin or found.high < -margin), [found]
 
 
@@ -249,7 +249,7 @@ def _(figures: Figures) -> tuple[str, list[Measured]]:
 def _(figures: Figures) -> tuple[str, list[Measured]]:
     much = []
     for id in ("F9", "F10"):
-        series = figures[id].series()
+        series = figures[id].curves
         much.append(measured(f"{id}: tuned − ucb / 2", series["tuned"][:, -1] - series["ucb"][:, -1] / 2))
     better = [difference(figures[id], "tuned", "greedy") for id in ("F9", "F10")]
     found = [*much, *better]

@@ -11,10 +11,9 @@ import numpy as np
 
 from byzmab.core.report import Floats
 from byzmab.paper.figures import SOLO, About
-from byzmab.paper.reproduction import FigureData, KeptFigure
-from byzmab.simulation.figure import STYLES, draw_band, dress, frame, new_axes
-from byzmab.simulation.files import save_figure
-from byzmab.simulation.statistics import band, describe
+from byzmab.paper.reproduction import FigureData
+from byzmab.results.figure import STYLES, draw_band, dress, frame, new_axes, save_figure
+from byzmab.results.statistics import band, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,9 +49,9 @@ def _write(data: FigureData, out: Path) -> list[Path]:
 
 def draw_curves(data: FigureData, axes: "Axes") -> None:
     """Mean regret with bands; solo in grey."""
-    for label, values in data.series().items():
-        draw_band(axes, data.rounds(), values, label, alone=label == SOLO)
-    dress(axes, int(data.rounds()[-1]))
+    for label, values in data.curves.items():
+        draw_band(axes, data.rounds, values, label, alone=label == SOLO)
+    dress(axes, int(data.rounds[-1]))
 
 
 def positions(agents: int) -> Any:
@@ -63,7 +62,7 @@ def positions(agents: int) -> Any:
 
 def draw_graph(data: FigureData, axes: "Axes") -> None:
     """The graph on a circle; Byzantine agents grey."""
-    agents, liars, pairs = data.graph()
+    agents, liars, pairs = data.graph
     points = positions(agents)
     for a, b in pairs:
         axes.plot(*points[[a, b]].T, color="#777777", linewidth=1.0, zorder=1)
@@ -78,7 +77,7 @@ def draw_graph(data: FigureData, axes: "Axes") -> None:
 
 def draw_shares(data: FigureData, axes: "Axes") -> None:
     """Bars per arm and third, with whiskers of one standard deviation over runs."""
-    shares = data.shares()
+    shares = data.shares
     arms = np.arange(1, shares.shape[2] + 1)
     for third, (color, hatch) in enumerate(zip(THIRD_COLORS, ("", "//", ".."), strict=True)):
         mean, std = band(shares[:, third])
@@ -103,7 +102,7 @@ def draw_shares(data: FigureData, axes: "Axes") -> None:
     axes.legend(frameon=False)
 
 
-def read_data(path: Path) -> KeptFigure:
+def read_data(path: Path) -> FigureData:
     """The figure that a data file holds; ValueError, OSError or KeyError if it holds none."""
     import xarray
 
@@ -116,15 +115,15 @@ def read_data(path: Path) -> KeptFigure:
     if about.kind == "graph":
         pairs = [(int(a) - 1, int(b) - 1) for a, b in data["edges"].values]
         liars = [int(agent) - 1 for agent in np.atleast_1d(data.attrs["byzantine"])]
-        return KeptFigure(about, {}, {}, np.array([]), drawn=(int(data.attrs["agents"]), liars, pairs))
+        return FigureData(about, {}, {}, np.array([]), graph=(int(data.attrs["agents"]), liars, pairs))
     if about.kind == "frequency":
         final = dict(zip(map(str, data["curve"].values), data["regret"].values[:, :, np.newaxis], strict=True))
-        return KeptFigure(about, final, {}, np.array([]), pulls=data["share"].values)
+        return FigureData(about, final, {}, np.array([]), shares=data["share"].values)
     curves, differences = (
         dict(zip(map(str, data[name].values), data[array].values, strict=True))
         for name, array in (("curve", "regret"), ("difference", "against_alone"))
     )
-    return KeptFigure(about, curves, differences, data["round"].values)
+    return FigureData(about, curves, differences, data["round"].values)
 
 
 def write_data(data: FigureData, stem: Path) -> list[Path]:
@@ -134,19 +133,19 @@ def write_data(data: FigureData, stem: Path) -> list[Path]:
     files = [stem.with_suffix(".csv"), stem.with_suffix(".nc")]
     table: list[Any]
     if data.about.kind == "graph":
-        agents, liars, pairs = data.graph()
+        agents, liars, pairs = data.graph
         _write_csv(files[0], ("agent", "neighbour"), [(a + 1, b + 1) for a, b in pairs])
         dataset = xarray.Dataset({"edges": (("edge", "end"), np.array(pairs).reshape(-1, 2) + 1)})
         dataset.attrs |= {"agents": agents, "byzantine": [agent + 1 for agent in liars]}
     elif data.about.kind == "frequency":
-        shares = data.shares()
+        shares = data.shares
         table = [
             (third + 1, arm + 1, *_mean_and_std(shares[:, third, arm]))
             for third in range(3)
             for arm in range(shares.shape[2])
         ]
         _write_csv(files[0], ("third", "arm", "mean", "std"), table)
-        final = {label: values[:, -1] for label, values in data.series().items()}
+        final = {label: values[:, -1] for label, values in data.curves.items()}
         coordinates = {"third": [1, 2, 3], "arm": np.arange(1, shares.shape[2] + 1), "curve": list(final)}
         arrays = {
             "share": (("run", "third", "arm"), shares),
@@ -154,14 +153,14 @@ def write_data(data: FigureData, stem: Path) -> list[Path]:
         }
         dataset = xarray.Dataset(arrays, coordinates)
     else:
-        series, rounds = data.series(), data.rounds()
+        series, rounds = data.curves, data.rounds
         table = [
             (label, int(when), *_mean_and_std(values[:, column]))
             for label, values in series.items()
             for column, when in enumerate(rounds)
         ]
         _write_csv(files[0], ("curve", "round", "mean", "std"), table)
-        alone = data.against_alone()
+        alone = data.differences
         coordinates = {"curve": list(series), "round": rounds, "difference": list(alone)}
         arrays = {
             "regret": (("curve", "run", "round"), np.stack(list(series.values()))),

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from byzmab.core.errors import BadInput, unknown
-from byzmab.core.toml import TomlFile, parse_toml, read_toml
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.files import settings_of
+from byzmab.experiment.settings import ABOUT
 from byzmab.graphs import Given
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.files import settings_of
-from byzmab.simulation.settings import ABOUT
 from byzmab.sweep.identity import algorithm_version
+from byzmab.toml import TomlFile, parse_toml, read_toml
 
 IDS = tuple(f"F{number}" for number in range(1, 13))
 SOLO = "solo"

@@ -7,10 +7,8 @@ neither simulated nor drawn again.
 import glob
 import json
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,129 +16,92 @@ import numpy as np
 
 from byzmab.core.liars import TooFewNeighbours
 from byzmab.core.report import Floats
+from byzmab.experiment.assumptions import unwarned
 from byzmab.graphs.given import Given
 from byzmab.paper.figures import IDS, SOLO, About, Figure
-from byzmab.simulation.outputs import Work, in_place, open_output
-from byzmab.simulation.result import Result
-from byzmab.simulation.statistics import describe
+from byzmab.results.outputs import Work, open_output, write_text
+from byzmab.results.result import Result
+from byzmab.results.statistics import describe
 from byzmab.sweep.store import ResultStore
 
 Progress = Callable[[str, float], None]
 
 
+NO_GRAPH: tuple[int, list[int], list[tuple[int, int]]] = (0, [], [])
+
+
 @dataclass(frozen=True)
 class FigureData:
-    """A figure with its results."""
-
-    figure: Figure
-    results: dict[str, Result]  # by label, SOLO included
-
-    @cached_property
-    def about(self) -> About:
-        """What is said of the figure."""
-        return self.figure.about()
-
-    def series(self) -> dict[str, Floats]:
-        """The curves: regret by run and round."""
-        if self.figure.kind == "agents":
-            (result,) = (result for label, result in self.results.items() if label != SOLO)
-            parts = result.experiment.parts
-            curves = {}
-            for index in range(result.regret_values.shape[1]):
-                kappa = "" if parts.kappas is None else f", kappa={parts.kappas[index]:g}"
-                curves[f"agent {parts.normal[index] + 1}{kappa}"] = result.regret_values[:, index]
-            return {**curves, SOLO: self.results[SOLO].network_regret}
-        hidden = {*self.figure.counterparts().values()} - {SOLO}  # of other policies: only differences are shown
-        return {label: result.network_regret for label, result in self.results.items() if label not in hidden}
-
-    def against_alone(self) -> dict[str, Floats]:
-        """What each curve loses more at the horizon than the same agents with the same policy alone, run by run."""
-        if self.figure.kind == "agents":
-            alone = self.results[SOLO].regret_values[:, :, -1].T
-            labels = [label for label in self.series() if label != SOLO]
-            own = [self.series()[label][:, -1] for label in labels]
-            return {f"{label} − itself alone": a - b for label, a, b in zip(labels, own, alone, strict=True)}
-        regret = {**{label: result.network_regret for label, result in self.results.items()}, **self.series()}
-        pairs = self.figure.counterparts().items()
-        return {f"{label} − {other}": final_difference(regret[label], regret[other]) for label, other in pairs}
-
-    def rounds(self) -> Any:
-        """The rounds of the curves."""
-        return next(iter(self.results.values())).rounds
-
-    def shares(self) -> Floats:
-        """Share of pulls by run, third and arm, over the normal agents."""
-        (result,) = self.results.values()
-        pulls = result.pull_values.sum(axis=1).astype(float)
-        return pulls / pulls.sum(axis=2, keepdims=True)  # type: ignore[no-any-return]
-
-    def graph(self) -> tuple[int, list[int], list[tuple[int, int]]]:
-        """The number of agents, the liars and the undirected edges of the figure's graph."""
-        parts = next(iter(self.figure.experiments.values())).parts
-        assert isinstance(parts.graph, Given), "only a graph given edge by edge can be drawn"
-        pairs = {(min(a, b), max(a, b)) for a, heard in enumerate(parts.graph.listed) for b in heard}
-        return parts.agents, list(map(int, parts.order[: parts.byzantine])), sorted(pairs)
-
-    def summary(self) -> dict[str, Any]:
-        """The numbers at the horizon."""
-        return summary_of(self)
-
-
-@dataclass(frozen=True)
-class KeptFigure:
-    """A figure with its numbers, as its data file holds them: what the report and the claims need of `FigureData`."""
+    """A figure with its numbers, simulated or read from its data file: all that is drawn, told and claimed of it."""
 
     about: About
     curves: dict[str, Floats]  # regret by run and round
-    differences: dict[str, Floats]  # by run
-    recorded: Any  # rounds
-    pulls: Floats | None = None  # shares by run, third and arm
-    drawn: tuple[int, list[int], list[tuple[int, int]]] | None = None  # agents, liars, edges
-
-    def series(self) -> dict[str, Floats]:
-        """The curves: regret by run and round."""
-        return self.curves
-
-    def against_alone(self) -> dict[str, Floats]:
-        """What each curve loses more at the horizon than the same agents with the same policy alone, run by run."""
-        return self.differences
-
-    def rounds(self) -> Any:
-        """The rounds of the curves."""
-        return self.recorded
-
-    def shares(self) -> Floats:
-        """Share of pulls by run, third and arm, over the normal agents."""
-        assert self.pulls is not None, "only a figure of kind frequency has shares"
-        return self.pulls
-
-    def graph(self) -> tuple[int, list[int], list[tuple[int, int]]]:
-        """The number of agents, the liars and the undirected edges of the figure's graph."""
-        assert self.drawn is not None, "only a figure of kind graph has a graph"
-        return self.drawn
+    differences: dict[str, Floats]  # what each curve loses more at the horizon than the same agents alone, run by run
+    rounds: Any  # of the curves
+    shares: Floats = field(default_factory=lambda: np.empty((0, 0, 0)))  # of pulls, by run, third and arm
+    graph: tuple[int, list[int], list[tuple[int, int]]] = NO_GRAPH  # agents, liars, undirected edges
 
     def summary(self) -> dict[str, Any]:
-        """The numbers at the horizon."""
-        return summary_of(self)
+        """What the figure was made from, and its numbers at the horizon."""
+        curves = {label: describe(values[:, -1]) for label, values in self.curves.items()}
+        return {**self.about.sizes(), "curves": curves}
 
 
-AnyFigure = FigureData | KeptFigure
+def data_of(figure: Figure, results: Mapping[str, Result]) -> FigureData:
+    """Return the numbers of a figure from its results by label, SOLO included."""
+    about = figure.about()
+    if about.kind == "graph":
+        return FigureData(about, {}, {}, np.array([]), graph=_graph_of(figure))
+    rounds = next(iter(results.values())).rounds
+    if about.kind == "agents":
+        return FigureData(about, *_by_agent(results), rounds)
+    regret = {label: result.network_regret for label, result in results.items()}
+    hidden = {*figure.counterparts().values()} - {SOLO}  # of other policies: only differences are shown
+    curves = {label: values for label, values in regret.items() if label not in hidden}
+    if about.kind == "frequency":
+        return FigureData(about, curves, {}, rounds, shares=_shares_of(results))
+    return FigureData(about, curves, differences_of(figure, regret), rounds)
 
 
-def summary_of(data: "FigureData | KeptFigure") -> dict[str, Any]:
-    """What a figure was made from, and its numbers at the horizon."""
-    curves = {} if data.about.kind == "graph" else data.series()
-    return {
-        **data.about.sizes(),
-        "curves": {label: describe(values[:, -1]) for label, values in curves.items()},
-    }
+def differences_of(figure: Figure, regret: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Return what each curve loses more at the horizon than its counterpart, the same policy alone, run by run."""
+    pairs = figure.counterparts().items()
+    return {f"{label} − {other}": final_difference(regret[label], regret[other]) for label, other in pairs}
+
+
+def _by_agent(results: Mapping[str, Result]) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    """A curve for every normal agent, and what it loses more at the horizon than itself alone."""
+    (result,) = (result for label, result in results.items() if label != SOLO)
+    parts, curves = result.experiment.parts, {}
+    for index in range(result.regret_values.shape[1]):
+        kappa = "" if parts.kappas is None else f", kappa={parts.kappas[index]:g}"
+        curves[f"agent {parts.normal[index] + 1}{kappa}"] = result.regret_values[:, index]
+    alone = results[SOLO].regret_values[:, :, -1].T
+    pairs = zip(curves.items(), alone, strict=True)
+    differences = {f"{label} − itself alone": values[:, -1] - own for (label, values), own in pairs}
+    return {**curves, SOLO: results[SOLO].network_regret}, differences
+
+
+def _shares_of(results: Mapping[str, Result]) -> Floats:
+    """The share of pulls by run, third and arm, over the normal agents."""
+    (result,) = results.values()
+    pulls = result.pull_values.sum(axis=1).astype(float)
+    return pulls / pulls.sum(axis=2, keepdims=True)  # type: ignore[no-any-return]
+
+
+def _graph_of(figure: Figure) -> tuple[int, list[int], list[tuple[int, int]]]:
+    """The number of agents, the liars and the undirected edges of a figure's graph."""
+    parts = next(iter(figure.experiments.values())).parts
+    assert isinstance(parts.graph, Given), "only a graph given edge by edge can be drawn"
+    pairs = {(min(a, b), max(a, b)) for a, heard in enumerate(parts.graph.listed) for b in heard}
+    return parts.agents, list(map(int, parts.order[: parts.byzantine])), sorted(pairs)
 
 
 @dataclass
 class Reproduction:
     """All that is in a report."""
 
-    figures: "dict[str, FigureData | KeptFigure]" = field(default_factory=dict)
+    figures: dict[str, FigureData] = field(default_factory=dict)
     claims: dict[str, Any] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)  # the figures asked for; others are from before
     notes: list[str] = field(default_factory=list)  # what became of figures that were there, for people
@@ -221,8 +182,7 @@ def _make(
     store = ResultStore(shelf.directory / "results")
     work = [sum(_rounds(experiment) for experiment in figure.all_experiments().values()) for figure in figures]
     done, total = 0, max(1, sum(work))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TooFewNeighbours)  # the paper's set-ups are what they are
+    with unwarned(TooFewNeighbours):  # the paper's set-ups are what they are
         for figure in figures:
             results = {}
             for label, experiment in figure.all_experiments().items():
@@ -235,14 +195,14 @@ def _make(
 
                 results[label] = store.get(experiment, tell, workers)
                 done += _rounds(experiment)
-            data = FigureData(figure, results)
+            data = data_of(figure, results)
             reproduction.files += shelf.put(data)
             reproduction.figures[figure.id] = data
             if progress is not None:
                 progress(figure.id, done / total)
 
 
-def _in_order(figures: "Mapping[str, FigureData | KeptFigure]") -> "dict[str, FigureData | KeptFigure]":
+def _in_order(figures: Mapping[str, FigureData]) -> dict[str, FigureData]:
     """The paper's figures in its order, then all others by name."""
     return {id: figures[id] for id in (*(id for id in IDS if id in figures), *sorted({*figures} - {*IDS}))}
 
@@ -254,9 +214,7 @@ def _write_report(reproduction: Reproduction, directory: Path, began: float) -> 
 
     reproduction.claims = decide_all(reproduction.figures)
     reproduction.seconds = time.perf_counter() - began
-    numbers = directory / "summary.json"
-    with in_place(numbers) as path:
-        path.write_text(json.dumps(reproduction.summary(), indent=2), encoding="utf-8")
+    numbers = write_text(directory / "summary.json", json.dumps(reproduction.summary(), indent=2))
     reproduction.files += [write_report(reproduction, directory / "report.html"), numbers]
 
 

@@ -8,10 +8,10 @@ from byzmab.core.report import Floats
 from byzmab.paper.claims import FAILS, HOLDS, INCONCLUSIVE, Claim, Measured, against_solo, steps
 from byzmab.paper.draw import THIRD_COLORS, THIRDS, positions
 from byzmab.paper.figures import SOLO, About
-from byzmab.paper.reproduction import AnyFigure, Reproduction
-from byzmab.simulation.figure import ALONE, STYLES
-from byzmab.simulation.page import FRAME, LAYOUT, made, plot, rows, write_page
-from byzmab.simulation.statistics import band
+from byzmab.paper.reproduction import FigureData, Reproduction
+from byzmab.results.figure import ALONE, STYLES
+from byzmab.results.page import FRAME, LAYOUT, made, plot, rows, write_page
+from byzmab.results.statistics import band
 from byzmab.sweep.identity import algorithm_version
 
 DASHES = ("solid", "dash", "dashdot", "longdash", "longdashdot", "6px,4px")  # none is dotted but solo
@@ -78,7 +78,7 @@ def _runs(about: About) -> str:
     return "1 run" if about.runs == 1 else f"{about.runs} runs"
 
 
-def _differences(data: AnyFigure) -> str:
+def _differences(data: FigureData) -> str:
     """The paired differences at the horizon with their intervals: what the verdicts rest on."""
     if data.about.kind not in ("regret", "agents"):
         return ""
@@ -120,7 +120,7 @@ def _links(item: Claim) -> str:
     return " ".join(f'<a href="#{id}">{id}</a>' for id in item.figures)
 
 
-def _section(data: AnyFigure, claims: dict[str, Claim]) -> str:
+def _section(data: FigureData, claims: dict[str, Claim]) -> str:
     figure, version = data.about, algorithm_version()
     mine = [item for item in claims.values() if figure.id in item.figures]
     said = "".join(
@@ -138,7 +138,7 @@ def _section(data: AnyFigure, claims: dict[str, Claim]) -> str:
 <details><summary>the file that makes this figure</summary><pre>{html.escape(figure.source)}</pre></details>"""
 
 
-def _plot(data: AnyFigure) -> dict[str, Any]:
+def _plot(data: FigureData) -> dict[str, Any]:
     """A figure as Plotly's data and layout."""
     axes: dict[str, Any]
     layout = {**LAYOUT, "hovermode": "x unified"}
@@ -160,9 +160,9 @@ def _plot(data: AnyFigure) -> dict[str, Any]:
     return {"data": _curve_traces(data), "layout": {**layout, **axes}}
 
 
-def _curve_traces(data: AnyFigure) -> list[dict[str, Any]]:
-    rounds, traces = data.rounds().tolist(), []
-    for index, (label, values) in enumerate(data.series().items()):
+def _curve_traces(data: FigureData) -> list[dict[str, Any]]:
+    rounds, traces = data.rounds.tolist(), []
+    for index, (label, values) in enumerate(data.curves.items()):
         color = ALONE[0] if label == SOLO else STYLES[index % len(STYLES)][0]
         dash = "dot" if label == SOLO else DASHES[index % len(DASHES)]
         mean, std = band(values)
@@ -185,8 +185,8 @@ def _curve_traces(data: AnyFigure) -> list[dict[str, Any]]:
     return traces
 
 
-def _share_traces(data: AnyFigure) -> list[dict[str, Any]]:
-    shares = data.shares()
+def _share_traces(data: FigureData) -> list[dict[str, Any]]:
+    shares = data.shares
     arms = list(range(1, shares.shape[2] + 1))
     return [
         {
@@ -207,8 +207,8 @@ def _whiskers(values: Floats) -> list[float]:
     return [] if std is None else std.round(5).tolist()
 
 
-def _graph_traces(data: AnyFigure) -> list[dict[str, Any]]:
-    agents, liars, pairs = data.graph()
+def _graph_traces(data: FigureData) -> list[dict[str, Any]]:
+    agents, liars, pairs = data.graph
     points = positions(agents).round(4).tolist()
     x = [value for a, b in pairs for value in (points[a][0], points[b][0], None)]
     y = [value for a, b in pairs for value in (points[a][1], points[b][1], None)]

@@ -10,8 +10,8 @@ from pathlib import Path
 from byzmab.core.errors import BadInput
 from byzmab.paper.draw import read_data, write_figure
 from byzmab.paper.figures import IDS, About, Figure, read_figure
-from byzmab.paper.reproduction import AnyFigure, FigureData, KeptFigure
-from byzmab.simulation.outputs import ELSE, locked
+from byzmab.paper.reproduction import FigureData, data_of
+from byzmab.results.outputs import ELSE, locked
 from byzmab.sweep.store import ResultStore
 
 DATA = ".nc"
@@ -63,9 +63,9 @@ class Shelf:
         with locked(self.directory):
             return write_figure(data, self.directory) if self.is_wanted(data.about, []) else []
 
-    def others(self, asked: Sequence[Figure]) -> dict[str, AnyFigure]:
+    def others(self, asked: Sequence[Figure]) -> dict[str, FigureData]:
         """The figures here that were not asked for; BadInput if one of them cannot be read."""
-        found: dict[str, AnyFigure] = {}
+        found: dict[str, FigureData] = {}
         lost = []
         for id in sorted({*self.ids()} - {figure.id for figure in asked}):
             data = self._find(id)
@@ -81,15 +81,15 @@ class Shelf:
             )
         return found
 
-    def kept(self, asked: Sequence[Figure]) -> dict[str, AnyFigure]:
+    def kept(self, asked: Sequence[Figure]) -> dict[str, FigureData]:
         """The figures here that were asked for."""
         found = {figure.id: self._find(figure.id) for figure in asked}
         return {id: data for id, data in found.items() if data is not None}
 
-    def _find(self, id: str) -> AnyFigure | None:
+    def _find(self, id: str) -> FigureData | None:
         return self._read(id) or self._from_results(id)
 
-    def _read(self, id: str) -> KeptFigure | None:
+    def _read(self, id: str) -> FigureData | None:
         try:
             return read_data(self.directory / f"{id}{DATA}")
         except BROKEN:
@@ -122,7 +122,7 @@ class Shelf:
             figure = read_figure(id, **about.sizes())
             store = ResultStore(self.directory / "results")
             if figure.source == about.source:
-                return FigureData(figure, {key: store.read(item) for key, item in figure.all_experiments().items()})
+                return data_of(figure, {key: store.read(item) for key, item in figure.all_experiments().items()})
         return None
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from byzmab.core.errors import BadInput, unknown
-from byzmab.simulation.result import Result
+from byzmab.results.result import Result
 
 LOCKED = 2.0  # a run locked in where its regret is above this many times solo's mean: 100 or so at the paper's arms
 LEAST_REGRET = 1e-9  # of an agent alone that is divided by

@@ -25,7 +25,7 @@ from byzmab.core.liars import most_allowed
 from byzmab.core.recommended import AUTO
 from byzmab.core.report import Floats
 from byzmab.core.tell import EVERY
-from byzmab.simulation.experiment import Experiment
+from byzmab.experiment.experiment import Experiment
 
 SETS = {"tuning": 1, "test": 2}  # what a set's name adds to the seed
 FIRMS = 10  # agents of the graph of that name

@@ -7,13 +7,13 @@ from typing import Any
 
 from byzmab.attacks import ALL_ATTACKS, ATTACKS, CONTEXT_ATTACKS, Attack
 from byzmab.core.errors import BadInput
+from byzmab.experiment.experiment import Experiment
+from byzmab.results.result import Result
+from byzmab.results.statistics import describe, share_interval
 from byzmab.search import goals
 from byzmab.search.search import Search, alone_of
 from byzmab.simulation.compare import Comparison, compare
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.result import Result
 from byzmab.simulation.run import simulate
-from byzmab.simulation.statistics import describe, share_interval
 from byzmab.sweep.store import ResultStore
 
 FRESH = 1  # added to the seed of the search: other streams, without any draw in common

@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from byzmab.attacks import ALL_ATTACKS, Attack
+from byzmab.experiment.experiment import Experiment
+from byzmab.results.figure import STYLES, draw_band, dress, new_axes, save_figure
+from byzmab.results.outputs import Work, make_directory, write_text
 from byzmab.search.judge import ALONE, FOUND, Judgement
 from byzmab.search.search import RUNS, TRIALS, Search
 from byzmab.search.words import in_words
 from byzmab.search.worst_cases import RUNS as RUNS_EACH
 from byzmab.search.worst_cases import TRIALS as TRIALS_EACH
 from byzmab.search.worst_cases import Contestant, WorstCase
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.figure import STYLES, draw_band, dress, new_axes
-from byzmab.simulation.files import save_figure
-from byzmab.simulation.outputs import Work, in_place, make_directory
 from byzmab.sweep.identity import what_determines
 
 if TYPE_CHECKING:
@@ -61,10 +60,10 @@ def save_search(search: Search, directory: str | Path, judgement: Judgement | No
     Files of these names, such as those of an earlier search, are replaced.
     """
     directory = Path(directory)
-    files = [directory / "found.py", directory / "search.json"]
-    for file, text in zip(files, (plugin_of(search), json.dumps(summary(search, judgement), indent=2)), strict=True):
-        with in_place(file) as path:
-            path.write_text(text, encoding="utf-8")
+    files = [
+        write_text(directory / "found.py", plugin_of(search)),
+        write_text(directory / "search.json", json.dumps(summary(search, judgement), indent=2)),
+    ]
     files += save_figure(draw_search(search), directory / "search")
     if judgement is not None:
         files += save_figure(draw_judgement(judgement), directory / "regret")
@@ -78,9 +77,8 @@ def save_worst_cases(cases: list[WorstCase], directory: str | Path) -> list[Path
     for case in cases:
         folder = make_directory(directory / _folder(case.contestant))
         files.append(save_search(case.search, folder, case.judgement)[0])
-    with in_place(directory / "worst-cases.json") as path:
-        path.write_text(json.dumps([case.summary() for case in cases], indent=2), encoding="utf-8")
-    return [*files, directory / "worst-cases.json"]
+    found = json.dumps([case.summary() for case in cases], indent=2)
+    return [*files, write_text(directory / "worst-cases.json", found)]
 
 
 def work_of(experiment: Experiment, how: Mapping[str, Any], found: Search | None = None) -> Work:

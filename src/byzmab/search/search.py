@@ -1,23 +1,22 @@
 """Searching for the attack that hurts most: a parametric family, optimised over simulations."""
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from byzmab.attacks import Attack
 from byzmab.core.errors import BadInput
+from byzmab.experiment.assumptions import nobody_heard, unwarned
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.listening import listens
+from byzmab.results.result import Result
 from byzmab.search import goals
 from byzmab.search.context_space import ContextSpace
 from byzmab.search.optimizer import DEFAULT, check_optimizer
 from byzmab.search.restarts import Restarts
 from byzmab.search.space import Family, Space
-from byzmab.simulation.assumptions import CHECKS, nobody_heard
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.listening import listens
 from byzmab.simulation.progress import wanted_bar
-from byzmab.simulation.result import Result
 from byzmab.simulation.run import check_workers, simulate
 from byzmab.sweep.store import ResultStore
 
@@ -204,7 +203,5 @@ def _check_whole(name: str, value: Any, least: int) -> None:
 
 def _play(experiment: Experiment, store: ResultStore | None, workers: int | None) -> Result:
     """The result of an experiment, from the store if it is there."""
-    with warnings.catch_warnings():
-        for category in CHECKS:
-            warnings.simplefilter("ignore", category)  # whoever judges what is found is told
+    with unwarned():  # whoever judges what is found is told
         return (simulate if store is None else store.get)(experiment, workers=workers)

@@ -17,7 +17,7 @@ from byzmab.attacks.crafted import (
 )
 from byzmab.attacks.greedy import Foresight, Greedy, Phased, Victim
 from byzmab.core.liars import f_for
-from byzmab.simulation.experiment import Experiment
+from byzmab.experiment.experiment import Experiment
 
 Point = Mapping[str, float]  # one number for each coordinate
 

@@ -16,8 +16,8 @@ from byzmab.attacks.crafted import (
     Crafted,
 )
 from byzmab.attacks.greedy import Foresight, Phased, Victim
+from byzmab.experiment.experiment import Experiment
 from byzmab.search.context_space import in_words_at
-from byzmab.simulation.experiment import Experiment
 
 CAREFUL = (
     "It tells nothing that an audit notices: where this cannot follow what it told before, what is nearest, "

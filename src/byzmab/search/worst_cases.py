@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from byzmab.attacks import ALL_ATTACKS
 from byzmab.core import recommended
 from byzmab.core.filters import FILTERS
+from byzmab.experiment.experiment import Experiment
 from byzmab.search.judge import ALONE, FOUND, Judgement, check_judged, judge, numbers
 from byzmab.search.search import Search, search_attack
-from byzmab.simulation.experiment import Experiment
 from byzmab.sweep.store import ResultStore
 
 TRIALS = 100  # against every filter

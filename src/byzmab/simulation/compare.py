@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from byzmab.core.errors import BadInput
-from byzmab.core.html import table
-from byzmab.simulation.experiment import Experiment, check_experiment
-from byzmab.simulation.result import Result
+from byzmab.experiment.experiment import Experiment, check_experiment
+from byzmab.html import table
+from byzmab.results.result import Result
+from byzmab.results.statistics import student_interval
 from byzmab.simulation.run import simulate
-from byzmab.simulation.statistics import student_interval
 
 SAME_LUCK = ("context", "contexts", "arms", "rewards", "horizon", "runs", "seed")  # so that pulls are rewarded equally
 

@@ -5,8 +5,8 @@ import numpy as np
 from byzmab.attacks.contexts.world import ContextWorld
 from byzmab.core.contexts.reports import LARGEST_REWARD, parts_of
 from byzmab.core.contexts.statistics import hear
+from byzmab.experiment.experiment import Experiment
 from byzmab.simulation.context_world import draw_parameters
-from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
 
 

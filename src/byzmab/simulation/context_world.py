@@ -7,8 +7,8 @@ import numpy as np
 from byzmab.core import draws
 from byzmab.core.contexts.statistics import NEUTRAL
 from byzmab.core.report import Floats
-from byzmab.simulation.context_settings import ContextParts, constant_of_drawn
-from byzmab.simulation.experiment import Experiment
+from byzmab.experiment.context_settings import ContextParts, constant_of_drawn
+from byzmab.experiment.experiment import Experiment
 
 
 def context_parts(experiment: Experiment) -> ContextParts:

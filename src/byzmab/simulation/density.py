@@ -4,8 +4,8 @@ from functools import lru_cache
 
 from byzmab.core.liars import FROM_NEIGHBOURS
 from byzmab.core.report import Floats
+from byzmab.experiment.experiment import Experiment
 from byzmab.graphs import Graph
-from byzmab.simulation.experiment import Experiment
 
 # Where the dense path is faster, as measured: docs/decisions/0007-dense-path.md.
 LEAST_AGENTS = 48

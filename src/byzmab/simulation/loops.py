@@ -11,8 +11,8 @@ from byzmab.engine.lie import lying
 from byzmab.engine.move import moving
 from byzmab.engine.pull import first_pulls, pulling
 from byzmab.engine.round import advance, telling
+from byzmab.experiment.experiment import Experiment
 from byzmab.simulation.density import is_digested
-from byzmab.simulation.experiment import Experiment
 
 
 class Rounds(NamedTuple):

@@ -12,12 +12,12 @@ import numpy as np
 
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
-from byzmab.simulation.absent import check_present
-from byzmab.simulation.assumptions import warn_of
-from byzmab.simulation.experiment import Experiment, check_experiment
-from byzmab.simulation.parts import DEFAULT_AGENTS, PAPER_ARMS
+from byzmab.experiment.absent import check_present
+from byzmab.experiment.assumptions import warn_of
+from byzmab.experiment.experiment import Experiment, check_experiment
+from byzmab.experiment.parts import DEFAULT_AGENTS, PAPER_ARMS
+from byzmab.results.result import Result
 from byzmab.simulation.progress import wanted_bar
-from byzmab.simulation.result import Result
 from byzmab.simulation.single_run import Run
 from byzmab.simulation.sizes import COMFORTABLE_BYTES, bytes_of, context_bytes, grid_of
 from byzmab.simulation.spread import Job, Watch, spread

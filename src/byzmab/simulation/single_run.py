@@ -16,11 +16,11 @@ from byzmab.engine.deliver import EDGES, INBOXES, LIES
 from byzmab.engine.pull import kinds_of
 from byzmab.engine.state import BAD_BELIEF, FAULTS, State
 from byzmab.engine.tell import NOT_KEPT, PER_EDGE, PER_SENDER
-from byzmab.simulation.context_settings import ContextParts, constant_of
+from byzmab.experiment.context_settings import ContextParts, constant_of
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.listening import is_redrawn, listens
 from byzmab.simulation.context_world import context_parts, draw_leans, draw_parameters, usual_means
 from byzmab.simulation.density import can_be_dense, expected_edges, is_dense, is_digested
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.listening import is_redrawn, listens
 from byzmab.simulation.loops import rounds_of
 from byzmab.simulation.sizes import expected_lies, grid_of, is_always_same, rows_to_keep
 from byzmab.simulation.true_means import set_means

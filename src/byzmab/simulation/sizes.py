@@ -7,8 +7,8 @@ import numpy as np
 
 from byzmab.core.contexts.believe import scratch_shapes
 from byzmab.core.contexts.statistics import row_size
+from byzmab.experiment.experiment import Experiment
 from byzmab.simulation.density import expected_edges, is_dense
-from byzmab.simulation.experiment import Experiment
 
 COMFORTABLE_BYTES = 600_000_000  # for all runs that are played at once, unless a number of workers is given
 

@@ -7,7 +7,7 @@ import numpy as np
 from byzmab.core import draws
 from byzmab.core.report import Floats
 from byzmab.engine.state import State
-from byzmab.simulation.experiment import Experiment
+from byzmab.experiment.experiment import Experiment
 from byzmab.worlds.rewards import prepared_for
 
 

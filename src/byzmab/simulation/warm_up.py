@@ -22,7 +22,7 @@ from byzmab.baselines.contexts import CONTEXT_BASELINES
 from byzmab.contexts.believe import MOST_KNOWN
 from byzmab.core.errors import BadInput
 from byzmab.core.recommended import CONTEXT_FILTER, CONTEXT_POLICY, FILTER, POLICY
-from byzmab.simulation.parts import PLUGINS
+from byzmab.experiment.parts import PLUGINS
 from byzmab.simulation.progress import Show, wanted_bar
 from byzmab.worlds import REWARDS, Rewards
 
@@ -103,7 +103,7 @@ def stages() -> list[list[Task]]:
 
 def compile_for(settings: Settings) -> None:
     """Play the smallest experiment with some settings, so that what it needs is compiled and kept."""
-    from byzmab.simulation.experiment import Experiment
+    from byzmab.experiment.experiment import Experiment
     from byzmab.simulation.run import play_run
 
     play_run(Experiment(**{**SMALL, **settings}), 0)

@@ -4,7 +4,7 @@ from typing import Any
 
 from byzmab.engine.state import State
 from byzmab.engine.widths import advance_recording
-from byzmab.simulation.experiment import Experiment
+from byzmab.experiment.experiment import Experiment
 from byzmab.simulation.single_run import Run
 from byzmab.theory.bounds import WidthRecord
 

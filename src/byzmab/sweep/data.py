@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from byzmab.core.report import Floats, Integers
-from byzmab.simulation.outputs import Work
-from byzmab.simulation.parts import audits_with
-from byzmab.simulation.settings import ABOUT
+from byzmab.experiment.parts import audits_with
+from byzmab.experiment.settings import ABOUT
+from byzmab.results.outputs import Work
+from byzmab.results.statistics import bootstrap_interval, describe
 from byzmab.simulation.sizes import grid_of
-from byzmab.simulation.statistics import bootstrap_interval, describe
 from byzmab.sweep.find import find_all, find_some
 from byzmab.sweep.identity import address
 from byzmab.sweep.points import Sweep

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from byzmab.simulation.figure import STYLES, frame, new_figure
+from byzmab.results.figure import STYLES, frame, new_figure
 
 if TYPE_CHECKING:
     import pandas

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from byzmab.core.errors import BadInput
-from byzmab.simulation.absent import NAMING_FILES, is_present, without_folders
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.settings import ABOUT
+from byzmab.experiment.absent import NAMING_FILES, is_present, without_folders
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.settings import ABOUT
 from byzmab.sweep.identity import algorithm_version
 from byzmab.sweep.store import POINT, Block, ResultStore, blocks_in
 

@@ -16,22 +16,23 @@ from uuid import uuid4
 from byzmab.core.compiler import PACKAGE, source_digest
 from byzmab.core.fingerprint import Unknowable, fingerprint
 from byzmab.core.plugins import Plugin, Registry
+from byzmab.experiment.absent import REGISTRIES
+from byzmab.experiment.experiment import Experiment
 from byzmab.graphs import Given
-from byzmab.simulation.absent import REGISTRIES
-from byzmab.simulation.experiment import Experiment
 from byzmab.worlds import Replay
 
 # the code that decides what comes out; all else only reads, writes, draws and shows
 PLAYING = (
     "core",
+    "ordering",
     "attacks",
     "graphs",
     "worlds",
     "engine",
     "baselines",
     "contexts",
-    *(f"simulation/{name}.py" for name in ("experiment", "parts", "given_means", "true_means", "sizes", "density")),
-    *(f"simulation/{name}.py" for name in ("listening", "single_run", "loops", "context_settings", "context_world")),
+    *(f"experiment/{name}.py" for name in ("experiment", "parts", "given_means", "listening", "context_settings")),
+    *(f"simulation/{name}.py" for name in ("true_means", "sizes", "density", "single_run", "loops", "context_world")),
 )
 ONLY_HERE = "only here"  # a key of identities that hold in this process alone
 PACKAGES = ("byzmab", "numpy", "numba", "llvmlite")

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from byzmab.simulation.experiment import Experiment
+from byzmab.experiment.experiment import Experiment
 from byzmab.simulation.single_run import Run
 from byzmab.sweep.identity import address
 from byzmab.sweep.store import ResultStore

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from byzmab.core.errors import BadInput, nearest
-from byzmab.core.html import table
-from byzmab.core.toml import TomlFile, read_toml
-from byzmab.simulation.absent import recall
-from byzmab.simulation.experiment import Experiment, check_experiment
-from byzmab.simulation.files import RUN_KEYS, SWEEP_TABLES, check_run_options, settings_of
-from byzmab.simulation.settings import ABOUT
+from byzmab.experiment.absent import recall
+from byzmab.experiment.experiment import Experiment, check_experiment
+from byzmab.experiment.files import RUN_KEYS, SWEEP_TABLES, check_run_options, settings_of
+from byzmab.experiment.settings import ABOUT
+from byzmab.html import table
+from byzmab.toml import TomlFile, read_toml
 
 MOST_POINTS = 1_000_000
 SHOWN = 20  # in a notebook

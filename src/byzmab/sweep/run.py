@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from byzmab.core.errors import BadInput
-from byzmab.simulation.absent import NAMING_FILES, check_present
-from byzmab.simulation.assumptions import warn_of
+from byzmab.experiment.absent import NAMING_FILES, check_present
+from byzmab.experiment.assumptions import warn_of
+from byzmab.experiment.experiment import Experiment
+from byzmab.results.result import Result
 from byzmab.simulation.density import is_dense
-from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.progress import in_words, wanted_bar
-from byzmab.simulation.result import Result
 from byzmab.simulation.run import check_workers, play_runs, prepare, workers_that_fit
 from byzmab.simulation.spread import Job, Watch, WorkerFailed, spread
 from byzmab.sweep.identity import Address, address, provenance

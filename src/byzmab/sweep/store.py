@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 
 from byzmab.core.errors import BadInput
 from byzmab.core.report import Floats, Integers
-from byzmab.simulation.absent import without_folders
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.outputs import in_place
-from byzmab.simulation.result import Result
+from byzmab.experiment.absent import without_folders
+from byzmab.experiment.experiment import Experiment
+from byzmab.results.outputs import in_place
+from byzmab.results.result import Result
 from byzmab.simulation.run import Progress, simulate
 from byzmab.sweep.identity import address, identity, provenance
 

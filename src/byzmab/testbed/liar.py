@@ -22,8 +22,8 @@ from byzmab.core.policies import POLICIES
 from byzmab.core.report import Floats, Report, Words
 from byzmab.core.tallies import TALLIES
 from byzmab.engine.audit import Past, audit, be_careful
+from byzmab.experiment.parts import MOST
 from byzmab.node.host import Host
-from byzmab.simulation.parts import MOST
 from byzmab.testbed.plan import AttackPlan, ContextPlan, attack_time, compiled_attack, read_plan
 
 EXPECTED = False  # whether silence gives a liar away: not among nodes, whose reports may be lost

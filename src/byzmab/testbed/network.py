@@ -18,9 +18,9 @@ import httpx
 import msgspec
 
 from byzmab.core.errors import BadInput
+from byzmab.experiment.assumptions import warn_of
+from byzmab.experiment.experiment import Experiment
 from byzmab.node.config import Neighbour, read_config, write_config
-from byzmab.simulation.assumptions import warn_of
-from byzmab.simulation.experiment import Experiment
 from byzmab.testbed.node_process import NodeProcess
 from byzmab.testbed.plan import AttackPlan, compiled_attack, with_liars, write_plan
 from byzmab.testbed.provision import PLAN, Equivocators, Member, Options, check_equivocators, provision

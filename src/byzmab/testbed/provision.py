@@ -12,16 +12,16 @@ import numpy as np
 from byzmab.core import draws
 from byzmab.core.errors import BadInput
 from byzmab.core.tell import NO_GROWTH
+from byzmab.experiment.context_settings import constant_of
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.parts import RESILIENT
 from byzmab.graphs import Given, Graph
 from byzmab.graphs.given import write_graph
 from byzmab.node.certificates import Authority
 from byzmab.node.config import MOST_SECONDS, Config, Http, Links, Neighbour, Tls, check_arms, write_config
 from byzmab.node.identity import Key
 from byzmab.node.wire import MOST_ARMS
-from byzmab.simulation.context_settings import constant_of
 from byzmab.simulation.context_world import draw_leans, draw_parameters, usual_means
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.parts import RESILIENT
 from byzmab.testbed.plan import AttackPlan, ContextPlan, attack_of, write_plan
 
 HOST = "127.0.0.1"

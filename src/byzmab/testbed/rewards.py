@@ -6,7 +6,7 @@ from byzmab.contexts.see import draw_context
 from byzmab.core import draws
 from byzmab.core.contexts.statistics import NEUTRAL
 from byzmab.core.report import Floats
-from byzmab.simulation.context_settings import read_data
+from byzmab.experiment.context_settings import read_data
 from byzmab.testbed.plan import AttackPlan, ContextPlan
 
 

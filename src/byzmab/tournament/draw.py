@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from byzmab.core.report import Floats
-from byzmab.simulation.figure import new_figure
-from byzmab.simulation.files import save_figure
+from byzmab.results.figure import new_figure, save_figure
 from byzmab.tournament.field import Cell
 from byzmab.tournament.standings import Standings
 

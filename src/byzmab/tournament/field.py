@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from byzmab.core import recommended
 from byzmab.core.errors import BadInput
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.files import open_experiment
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.files import open_experiment
 
 # found against guarded with moss over 10 000 rounds (docs/concepts/attack-search.md); its switch is at the same share
 SEARCHED = (

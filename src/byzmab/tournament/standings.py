@@ -1,7 +1,6 @@
 """The outcome of a tournament: regret relative to solo, with its standard error, and each filter's worst case."""
 
 import time
-import warnings
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -11,7 +10,8 @@ import numpy as np
 
 from byzmab.core.liars import TooFewNeighbours
 from byzmab.core.report import Floats
-from byzmab.simulation.statistics import describe, ratio_of_means
+from byzmab.experiment.assumptions import unwarned
+from byzmab.results.statistics import describe, ratio_of_means
 from byzmab.sweep.run import Announce, Progress, run_sweep
 from byzmab.sweep.store import ResultStore
 from byzmab.tournament.field import Cell, Field
@@ -94,10 +94,7 @@ def play(
     """Play all matches of a field that the store does not hold yet, and score them."""
     began = time.perf_counter()
     matches, solos = field.matches(), field.solos()
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", TooFewNeighbours
-        )  # some graphs are too sparse for f, and that is part of the question
+    with unwarned(TooFewNeighbours):  # some graphs are too sparse for f, and that is part of the question
         run_sweep([*solos.values(), *matches.values()], store, executor, workers, progress, announce)
     alone = {key: _final(store, experiment) for key, experiment in solos.items()}
     scores = {

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from byzmab.core.liars import f_as_given
-from byzmab.simulation.assumptions import EXPULSION
-from byzmab.simulation.outputs import Work
-from byzmab.simulation.page import LAYOUT, made, plot, rows, write_page
-from byzmab.simulation.parts import audits_with
+from byzmab.experiment.assumptions import EXPULSION
+from byzmab.experiment.parts import audits_with
+from byzmab.results.outputs import Work
+from byzmab.results.page import LAYOUT, made, plot, rows, write_page
 from byzmab.sweep.identity import what_determines
 from byzmab.tournament.draw import COLORS, MOST, cell_at, colours, columns_of, rows_of
 from byzmab.tournament.field import Cell, Field

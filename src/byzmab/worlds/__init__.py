@@ -8,6 +8,7 @@ from byzmab.worlds.beta import Beta
 from byzmab.worlds.drifts import Drift, Periodic, Steps, Still, Walk
 from byzmab.worlds.gaussian import Gaussian
 from byzmab.worlds.pareto import Pareto
+from byzmab.worlds.poisoned import Poisoned
 from byzmab.worlds.replay import NAME, Replay
 from byzmab.worlds.rewards import Pull, Rewards
 from byzmab.worlds.uniform import Uniform
@@ -16,7 +17,14 @@ __all__ = ["DRIFTS", "NAME", "REWARDS", "Drift", "Pull", "Replay", "Rewards", "r
 
 REWARDS = Registry(
     Rewards,
-    {"bernoulli": Bernoulli, "beta": Beta, "uniform": Uniform, "gaussian": Gaussian, "pareto": Pareto},
+    {
+        "bernoulli": Bernoulli,
+        "beta": Beta,
+        "uniform": Uniform,
+        "gaussian": Gaussian,
+        "pareto": Pareto,
+        "poisoned": Poisoned,
+    },
 )
 DRIFTS = Registry(Drift, {"none": Still, "steps": Steps, "walk": Walk, "periodic": Periodic})
 

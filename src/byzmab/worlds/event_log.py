@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from byzmab.core.errors import BadInput
-from byzmab.core.extras import needs_extra
+from byzmab.extras import needs_extra
 
 ARM, REWARD, AGENT, PROPENSITY = "arm", "reward", "agent", "propensity"  # columns; others are left alone
 

@@ -64,6 +64,7 @@ class Rewards(Plugin):
     kind: ClassVar[str] = "rewards"
     function: ClassVar[str] = "reward"
     reward: ClassVar[Any]
+    unbiased: ClassVar[bool] = True  # whether the mean reward is the arm's; False where somebody alters rewards
 
     @classmethod
     def functions(cls) -> Iterator[tuple[str, Any, Contract]]:

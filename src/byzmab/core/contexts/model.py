@@ -74,13 +74,13 @@ class ContextModel(ReportModel):
         return [self.check_context(x) for x in asked]
 
     def observe(self, tally: Tally, value: float, x: Any) -> None:
-        tally.pulls += 1
-        tally.total += value
+        super().observe(tally, value, x)
         assert tally.row is not None
         observe(tally.row, x, value, self.ridge)
 
     def clear(self, tally: Tally) -> None:
-        tally.pulls, tally.total, tally.row = 0, 0.0, self.blank(1)[0]
+        super().clear(tally)
+        tally.row = self.blank(1)[0]
 
     def tell(self, rows: Floats, arms: Sequence[Any]) -> ContextReport:
         return report_of(rows, self.dimensions, arms)

@@ -88,9 +88,6 @@ class ContextWorkspace(Workspace):
         judge(trial, self.rows[index], index, x, value)
         self.lead = self._scratch.trial[LEAD] = float(trial[LEAD])
 
-    def clear(self, arm: Arm, tally: Tally) -> None:
-        self.model.clear(tally)
-
     def believe(self, x: Any, reading: Reading, pick: bool) -> int:
         """Believe of all arms; they are neutral before the first context."""
         self.believed = True
@@ -136,9 +133,6 @@ class ContextWorkspace(Workspace):
         centre = scratch.factors[arm, -model.dimensions :]
         pairs = pairs_of(own, told, x, model.ridge, model.way, heard, weights, centre)
         return PairsHeard(pairs, speaks, left_out, trusts=not model.vetting or self.lead >= LEAST_LEAD)
-
-    def clock(self, time: int) -> float:
-        return time
 
     def state(self, tallies: Mapping[Arm, Tally]) -> dict[str, Any]:
         heard = [] if self._heard_at is None else self._scratch.trial[HEARD:].tolist()

@@ -18,9 +18,9 @@ from byzmab.core.compiler import compiled, compiled_noinline
 from byzmab.core.differences import AUTO
 from byzmab.core.filters.base import CAPPED_COUNTS, Filter
 from byzmab.core.filters.fates import IMPLAUSIBLE, UNUSED, move_place, tell, tell_all
+from byzmab.core.filters.medians import FEW, median_of_few, median_with
 from byzmab.core.filters.pull import cap_of, pool_around
 from byzmab.core.liars import ENOUGH_PER_LIAR
-from byzmab.core.medians import FEW, median_of_few, median_with
 from byzmab.core.report import Fates, Floats, Heard, Middle
 from byzmab.core.sorting import sort_few, sort_reports, value_at
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from byzmab.core.compiler import compiled
 from byzmab.core.filters.base import CONSISTENT_MEANS, Filter
 from byzmab.core.filters.fates import KEPT, tell_all
-from byzmab.core.medians import FEW, median_of_few, median_with
+from byzmab.core.filters.medians import FEW, median_of_few, median_with
 from byzmab.core.report import Heard
 from byzmab.core.sorting import sort
 

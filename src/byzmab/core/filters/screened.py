@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from byzmab.core.compiler import compiled
 from byzmab.core.filters.base import EVERY_ROUND, Filter
 from byzmab.core.filters.fates import IMPLAUSIBLE, UNUSED, move_place, tell
+from byzmab.core.filters.medians import median_with
 from byzmab.core.filters.pooled import cap, cap_and_sort, pool
-from byzmab.core.medians import median_with
 from byzmab.core.report import Floats, Heard, Middle
 from byzmab.core.sorting import take_out
 

@@ -13,8 +13,8 @@ from byzmab.core.filters.fates import Fate
 from byzmab.core.model import Pairs, PairsHeard, fates_of
 from byzmab.core.report import Belief, Floats, Integers, Words
 from byzmab.dashboard.lab.round_view import NOBODY, fault_budgets
+from byzmab.experiment.experiment import Experiment
 from byzmab.simulation.context_world import context_parts
-from byzmab.simulation.experiment import Experiment
 from byzmab.simulation.single_run import Run
 
 PULLS, MEANS = 1, 6  # decimals of what is shown of a pair

@@ -21,11 +21,11 @@ from byzmab.dashboard.lab.regions import Regions, announcement
 from byzmab.dashboard.lab.seats import Seats
 from byzmab.dashboard.lab.setup import Texts, at_contexts, describe, first_view, read_setup, usual
 from byzmab.dashboard.lab.story import story
+from byzmab.experiment.absent import REGISTRIES
+from byzmab.experiment.catalogue import Entry, catalogue
+from byzmab.experiment.parts import RESILIENT
+from byzmab.experiment.settings import ABOUT
 from byzmab.graphs import GRAPHS
-from byzmab.simulation.absent import REGISTRIES
-from byzmab.simulation.catalogue import Entry, catalogue
-from byzmab.simulation.parts import RESILIENT
-from byzmab.simulation.settings import ABOUT
 
 
 @cache

@@ -5,8 +5,8 @@ from typing import Any
 
 from byzmab.core import recommended
 from byzmab.dashboard.lab.setup import AT_CONTEXTS, texts_of
+from byzmab.experiment.files import read_experiment
 from byzmab.paper.figures import IDS, read_figure
-from byzmab.simulation.files import read_experiment
 
 STORIES = {
     "ads": "Ten firms choose ads, two of them lie",

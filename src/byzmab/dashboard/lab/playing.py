@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from byzmab.core.report import Floats
+from byzmab.experiment.assumptions import why_no_bound
+from byzmab.experiment.experiment import Experiment
 from byzmab.paper.figures import alone
-from byzmab.simulation.assumptions import why_no_bound
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.result import bytes_of
+from byzmab.results.result import bytes_of
+from byzmab.results.statistics import saving
 from byzmab.simulation.sizes import grid_of
 from byzmab.simulation.spread import Stopped
-from byzmab.simulation.statistics import saving
 
 if TYPE_CHECKING:
     from byzmab.dashboard.lab.sampled_run import SampledRun

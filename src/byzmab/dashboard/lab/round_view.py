@@ -13,7 +13,7 @@ from byzmab.core.policies.base import Policy
 from byzmab.core.report import Belief, Floats, Integers, Words
 from byzmab.engine.audit import believes_anyone, expelled_by, f_of_agent
 from byzmab.engine.state import State
-from byzmab.simulation.experiment import Experiment
+from byzmab.experiment.experiment import Experiment
 from byzmab.simulation.single_run import Run
 
 NOBODY = -1  # in the place of a fault budget: all reports are ignored

@@ -20,7 +20,7 @@ from litestar.response import File, ServerSentEvent, ServerSentEventMessage
 from byzmab.core.errors import BadInput
 from byzmab.dashboard.lab.seats import Busy
 from byzmab.dashboard.pages import make_site, page
-from byzmab.simulation.settings import ABOUT
+from byzmab.experiment.settings import ABOUT
 
 if TYPE_CHECKING:
     from byzmab.dashboard.lab.desk import Desk

@@ -9,8 +9,8 @@ import numpy as np
 from byzmab.core.filters.fates import Fate
 from byzmab.dashboard.lab.context_round_view import ContextRoundView, heard_by, play_round_at
 from byzmab.dashboard.lab.round_view import RoundView, fates_of, play_round
-from byzmab.simulation.assumptions import why_no_bound
-from byzmab.simulation.experiment import Experiment
+from byzmab.experiment.assumptions import why_no_bound
+from byzmab.experiment.experiment import Experiment
 from byzmab.simulation.single_run import Run
 from byzmab.simulation.sizes import grid_of
 from byzmab.simulation.widths import WidthRun

@@ -9,12 +9,12 @@ from byzmab.core import recommended
 from byzmab.core.errors import BadInput, unknown
 from byzmab.core.liars import f_as_given
 from byzmab.dashboard.lab.work import check_work, seconds_of
-from byzmab.simulation.assumptions import too_few_neighbours, too_many_liars
-from byzmab.simulation.context_settings import USUAL, WITHOUT
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.files import to_toml
-from byzmab.simulation.parts import ALGORITHMS, PLUGINS, RESILIENT
-from byzmab.simulation.settings import ABOUT, SWITCHES, from_text, to_text
+from byzmab.experiment.assumptions import too_few_neighbours, too_many_liars
+from byzmab.experiment.context_settings import USUAL, WITHOUT
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.files import to_toml
+from byzmab.experiment.parts import ALGORITHMS, PLUGINS, RESILIENT
+from byzmab.experiment.settings import ABOUT, SWITCHES, from_text, to_text
 from byzmab.simulation.sizes import COMFORTABLE_BYTES, bytes_of, context_bytes
 from byzmab.testbed.provision import draw_graph
 

@@ -2,10 +2,10 @@
 
 from byzmab.core.errors import BadInput
 from byzmab.core.filters.base import EVERY_ROUND
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.listening import listens
 from byzmab.paper.figures import alone
 from byzmab.simulation.density import degrees_of, is_dense
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.listening import listens
 
 MOST_SECONDS = 240.0
 # nanoseconds, measured at 2.8 GHz

@@ -13,7 +13,7 @@ import numpy as np
 from byzmab.core.errors import BadInput
 from byzmab.core.liars import FROM_NEIGHBOURS, f_for
 from byzmab.node.evidence import Lie
-from byzmab.simulation.statistics import saving
+from byzmab.results.statistics import saving
 from byzmab.testbed.network import Network
 from byzmab.testbed.plan import attacks_for
 from byzmab.testbed.traffic import REGRETS, Traffic

@@ -2,17 +2,19 @@
 
 On a complete graph everyone hears the same honest reports but its own, and on a nearly complete one all but a few.
 By decreasing pulls, those that pass a receiver's step A, κ n_j ≥ n_i, are the first `n_consistent`. Receivers are
-taken by growing n_consistent, so that reports are only ever admitted to the extremes (core/extremes.py), and what
+taken by growing n_consistent, so that reports are only ever admitted to the extremes (ordering/extremes.py), and what
 lies between these is told by differences of running sums. A receiver costs its lies, the extremes and a binary
 search: f + log N, however many it hears. For filters with a centre receivers are taken by decreasing pulls, and those
-alike are told one by one what any of them may drop (core/droppable.py).
+alike are told one by one what any of them may drop (ordering/droppable.py).
 """
 
 import math
 from typing import NamedTuple
 
 from byzmab.core.compiler import compiled
-from byzmab.core.droppable import (
+from byzmab.core.report import NO_MIDDLE, Floats, Integers, Middle
+from byzmab.core.sorting import precedes
+from byzmab.ordering.droppable import (
     Droppable,
     Rule,
     clear_range,
@@ -23,9 +25,7 @@ from byzmab.core.droppable import (
     sort_means,
     widen,
 )
-from byzmab.core.extremes import Extremes, admit, clear
-from byzmab.core.report import NO_MIDDLE, Floats, Integers, Middle
-from byzmab.core.sorting import precedes
+from byzmab.ordering.extremes import Extremes, admit, clear
 
 
 class SharedOrder(NamedTuple):

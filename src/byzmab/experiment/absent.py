@@ -7,8 +7,8 @@ from typing import Any
 
 from byzmab.core.errors import BadInput
 from byzmab.core.plugins import Plugin
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.parts import ALGORITHMS, PLUGINS, Absent
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.parts import ALGORITHMS, PLUGINS, Absent
 from byzmab.worlds import NAME, resolve_rewards
 
 REGISTRIES = {**PLUGINS, "algorithm": ALGORITHMS}  # by setting

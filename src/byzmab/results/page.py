@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from byzmab.simulation.outputs import in_place
+from byzmab.results.outputs import write_text
 
 PACKAGES = ("byzmab", "numpy", "numba", "xarray", "plotly")
 LAYOUT: dict[str, Any] = {  # of every figure
@@ -70,9 +70,7 @@ def write_page(path: Path, title: str, heading: str, body: str) -> Path:
 {body}
 <script>{SCRIPT}</script></body></html>
 """
-    with in_place(path) as unfinished:
-        unfinished.write_text(page, encoding="utf-8")
-    return path
+    return write_text(path, page)
 
 
 def plot(name: str, label: str, spec: dict[str, Any], tall: bool = False) -> str:

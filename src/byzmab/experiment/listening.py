@@ -4,7 +4,7 @@ import numpy as np
 
 from byzmab.core.liars import ENOUGH_PER_LIAR, f_for
 from byzmab.core.report import Floats, Integers
-from byzmab.simulation.experiment import Experiment
+from byzmab.experiment.experiment import Experiment
 
 NEARLY_ALWAYS = 2.0  # standard deviations of the number of reports by which it must be met
 

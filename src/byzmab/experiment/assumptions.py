@@ -2,7 +2,8 @@
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 from byzmab.core.liars import FEWEST, FROM_NEIGHBOURS, TooFewNeighbours, f_as_given
 from byzmab.core.recommended import AUTO, CONTEXT_FILTER, CONTEXT_POLICY
 from byzmab.core.report import Floats
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.listening import (
+from byzmab.experiment.experiment import Experiment
+from byzmab.experiment.listening import (
     expected_heard,
     f_of_agents,
     is_redrawn,
@@ -232,3 +233,12 @@ def _say(agents: list[int], one: str, several: str) -> str:
 
 def _list(agents: list[int]) -> str:
     return ", ".join(map(str, agents[:10])) + (", …" if len(agents) > 10 else "")
+
+
+@contextmanager
+def unwarned(*categories: type[Warning]) -> Iterator[None]:
+    """Play experiments without these warnings, or without any of `CHECKS`: a study asks what happens there."""
+    with warnings.catch_warnings():
+        for category in categories or CHECKS:
+            warnings.simplefilter("ignore", category)
+        yield

@@ -1,7 +1,7 @@
 """The catalogue: every named part of an experiment, with what it does and the parameters it takes."""
 
 from byzmab.core.plugins import Plugin
-from byzmab.simulation.parts import ALGORITHMS, PLUGINS, RESILIENT
+from byzmab.experiment.parts import ALGORITHMS, PLUGINS, RESILIENT
 from byzmab.worlds import NAME, Replay
 
 Entry = dict[str, str]

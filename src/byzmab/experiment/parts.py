@@ -15,14 +15,14 @@ from byzmab.core.liars import checked_f
 from byzmab.core.plugins import Plugin, Registry
 from byzmab.core.policies import POLICIES, Policy
 from byzmab.core.tell import EVERY, Tell, parse_tell
+from byzmab.experiment.context_settings import ContextParts, resolve_contexts
+from byzmab.experiment.given_means import GivenMeans, resolve_arms
 from byzmab.graphs import GRAPHS, Given, Graph, resolve_graph
 from byzmab.graphs.renumbered import renumbered
-from byzmab.simulation.context_settings import ContextParts, resolve_contexts
-from byzmab.simulation.given_means import GivenMeans, resolve_arms
 from byzmab.worlds import DRIFTS, NAME, REWARDS, Drift, Replay, Rewards, resolve_rewards
 
 if TYPE_CHECKING:
-    from byzmab.simulation.experiment import Experiment
+    from byzmab.experiment.experiment import Experiment
 
 PAPER_ARMS = (0.5, 0.45, 0.4, 0.3)
 DEFAULT_AGENTS = 10
@@ -43,7 +43,7 @@ ALGORITHMS = Registry(Baseline, {**BASELINES.entries, **CONTEXT_BASELINES.entrie
 
 @dataclass(frozen=True)
 class Absent:
-    """Stands for a plug-in whose source is not here: see `byzmab.simulation.absent`."""
+    """Stands for a plug-in whose source is not here: see `byzmab.experiment.absent`."""
 
     source: str  # the name under which it was saved
     reason: str  # why it cannot be had

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from byzmab import Experiment
-from byzmab.core.droppable import Droppable, Rule
-from byzmab.core.extremes import Extremes, admit
-from byzmab.core.shared_order import (
+from byzmab.ordering.droppable import Droppable, Rule
+from byzmab.ordering.extremes import Extremes, admit
+from byzmab.ordering.shared_order import (
     SharedOrder,
     load_arm,
     mean_from_end,

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from byzmab.core.extras import needs_extra
 from byzmab.core.report import Floats
+from byzmab.extras import needs_extra
 
 LEVEL = 0.95  # of every interval, two-sided
 RESAMPLES = 2_000

@@ -162,6 +162,13 @@ def in_place(path: Path) -> Iterator[Path]:
         unfinished.unlink(missing_ok=True)
 
 
+def write_text(file: Path, text: str) -> Path:
+    """Write a text, whole or not at all; return the file."""
+    with in_place(file) as path:
+        path.write_text(text, encoding="utf-8")
+    return file
+
+
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
     """Wait until no other process of ours changes a directory, where the file system can tell."""
@@ -246,8 +253,7 @@ def _record(directory: Path, work: Work, finished: bool) -> None:
         by: {"files": item.files, "same": dict(item.same), "grows": dict(item.grows), "finished": done}
         for by, (item, done) in {**others, work.by: (work, finished)}.items()
     }
-    with in_place(directory / RECORD) as path:
-        path.write_text(json.dumps(content, indent=1), encoding="utf-8")
+    write_text(directory / RECORD, json.dumps(content, indent=1))
 
 
 def _lost(key: str, now: Mapping[str, Any], there: Any) -> list[str]:

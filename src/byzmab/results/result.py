@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from byzmab.core.errors import BadInput
-from byzmab.core.extras import needs_extra
-from byzmab.core.html import curve, table
 from byzmab.core.report import Floats, Integers
+from byzmab.experiment.absent import recall, without_folders
+from byzmab.experiment.experiment import Experiment
+from byzmab.extras import needs_extra
 from byzmab.graphs import Given
-from byzmab.simulation.absent import recall, without_folders
-from byzmab.simulation.experiment import Experiment
-from byzmab.simulation.outputs import in_place
-from byzmab.simulation.statistics import Saving, band, describe, saving
+from byzmab.html import curve, table
+from byzmab.results.outputs import in_place
+from byzmab.results.statistics import Saving, band, describe, saving
 
 if TYPE_CHECKING:
     import xarray
@@ -222,7 +222,7 @@ class Result:
         matplotlib.axes.Axes
             The axes.
         """
-        from byzmab.simulation.figure import draw_regret
+        from byzmab.results.figure import draw_regret
 
         return draw_regret(self, axes, label)
 

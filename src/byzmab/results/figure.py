@@ -1,17 +1,19 @@
 """Regret figures: mean over runs with a band of one standard deviation."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from byzmab.core.extras import needs_extra
 from byzmab.core.report import Floats, Integers
-from byzmab.simulation.statistics import band
+from byzmab.extras import needs_extra
+from byzmab.results.outputs import in_place
+from byzmab.results.statistics import band
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from byzmab.simulation.result import Result
+    from byzmab.results.result import Result
 
 # The colours of the pages (style.css), which colour-blind readers tell apart, each with its own dashes. None is dotted
 # but the curve of agents alone, which is grey and thicker, too.
@@ -25,6 +27,8 @@ STYLES: list[tuple[str, str | tuple[int, tuple[int, ...]]]] = [
 ]
 ALONE: tuple[str, tuple[int, tuple[int, int]]] = ("#767c88", (0, (1, 1)))
 WIDTH, WIDTH_ALONE = 1.8, 2.6
+FIGURES = (".png", ".pdf")
+TRUETYPE = 42  # fonts in a PDF: journals refuse Type 3, matplotlib's usual ones
 
 
 def new_figure(width: float = 6.0, height: float = 4.0) -> "Figure":
@@ -76,3 +80,17 @@ def draw_regret(result: "Result", axes: "Axes | None" = None, label: str | None 
     draw_band(axes, result.rounds, result.network_regret, label)
     dress(axes, int(axes.dataLim.x1))  # of the longest curve
     return axes
+
+
+def save_figure(drawn: "Axes | Figure", stem: Path) -> list[Path]:
+    """Write a figure, or that of some axes, as PNG and PDF with whole fonts; the files written."""
+    from matplotlib import rc_context
+
+    figure = drawn.get_figure(root=True)
+    assert figure is not None
+    files = [stem.with_suffix(suffix) for suffix in FIGURES]
+    with rc_context({"pdf.fonttype": TRUETYPE}):
+        for file in files:
+            with in_place(file) as path:
+                figure.savefig(path)
+    return files

@@ -10,13 +10,11 @@ import numpy as np
 
 from byzmab.core.errors import BadInput, suggesting
 from byzmab.core.filters.solo import Solo
-from byzmab.core.html import folded, table
 from byzmab.core.liars import f_as_given
 from byzmab.core.tell import EVERY
-from byzmab.graphs import Given
-from byzmab.simulation.context_settings import ContextParts
-from byzmab.simulation.given_means import read_means
-from byzmab.simulation.parts import (
+from byzmab.experiment.context_settings import ContextParts
+from byzmab.experiment.given_means import read_means
+from byzmab.experiment.parts import (
     ALGORITHMS,
     MOST,
     MOST_AGENTS,
@@ -29,6 +27,8 @@ from byzmab.simulation.parts import (
     plain,
     resolve_parts,
 )
+from byzmab.graphs import Given
+from byzmab.html import folded, table
 from byzmab.worlds import Replay
 
 HEADINGS = "setting", "value"

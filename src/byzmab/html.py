@@ -4,7 +4,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from byzmab.core.report import Floats
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
 
 WIDTH, HEIGHT, EDGE = 420, 160, 34  # of a curve, in pixels; EDGE is left for its labels
 
