@@ -243,7 +243,7 @@ def check_policy(policy: Policy) -> None:
 
 @check.register
 def check_attack(attack: Attack) -> None:
-    """It lies to any filter on any graph, also where a Byzantine agent has no neighbour, and leaves the world as it is."""
+    """It lies to any filter on any graph, also if a Byzantine agent has no neighbour, and does not change the world."""
     assert attack.lie is not None or attack.lie_at is not None, "it provides neither `lie` nor `lie_at`"
     if attack.lie_at is not None:
         check_at_contexts(WITH_CONTEXTS.but(attack=attack))

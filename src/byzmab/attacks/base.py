@@ -160,8 +160,8 @@ class Attack(Plugin):
 
     A mean that is no finite number, like a count that is not positive, is silence on that arm.
 
-    Any attack can be *careful*: with `careful=1` behind its other parameters Byzantine agents tell what is nearest to the lie and
-    can follow what they told before, so that no audit finds them out.
+    Any attack can be *careful*: with `careful=1` behind its other parameters, Byzantine agents send what is nearest to
+    the lie and can follow their earlier reports. Then no audit finds them out.
 
     With contexts the world is a `ContextWorld` (attacks/contexts/world.py), and `report` a table of arms × numbers in
     which n, b and G are to be filled in; what is not, is no Gram matrix or not finite is silence. It may have both.
@@ -196,7 +196,7 @@ class Attack(Plugin):
 
     @property
     def sees_contexts(self) -> bool:
-        """Whether it looks at the context that a receiver sees now. No real Byzantine agent does, so no node lies so."""
+        """Whether it looks at the context that a receiver sees now; no real Byzantine agent can, so no node lies so."""
         return False
 
     @classmethod
@@ -237,7 +237,7 @@ class Attack(Plugin):
         return 1, 1
 
     def scratch_shape_at(self, arms: int, d: int) -> tuple[int, int]:
-        """The same with contexts of d dimensions.
+        """Rows and columns of the table that the attack needs with contexts of d dimensions.
 
         Parameters
         ----------
@@ -272,5 +272,5 @@ def f_of(world: World, receiver: int) -> int:
 
 @compiled
 def pick_normal_agent(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
-    """A `start_round` for attacks that copy: write down the one honest agent whom all lies of this round copy."""
+    """A `start_round` for attacks that copy: write down the one honest agent that all lies of this round copy."""
     scratch[0, 0] = world.byzantine + below(rng, world.pulls.shape[0] - world.byzantine)

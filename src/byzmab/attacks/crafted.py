@@ -1,10 +1,10 @@
 """Crafted: a family of attacks with parameters, in which `byzmab attack search` looks for the worst.
 
-A lie on an arm is a *rank* among the honest means that the receiver hears and finds consistent, counted from
-the harmful end, which is the low end on the best arm and the high end elsewhere: 0 is the most harmful of them, 1
-the next, and so on to the last; −1 is the end of the scale, 0 or 1; what lies between two ranks is interpolated.
-So lies follow what survives the trimming, whatever the arms. With `errors` a lie is a number of standard errors off
-the true mean, or the receiver's own, instead, towards the harmful end. `extreme`, `adaptive` and `starve` are members.
+A lie on an arm is a *rank* among the honest means that the receiver hears and finds consistent, counted from the
+harmful end. That end is the low one on the best arm, and the high one elsewhere. Rank 0 is the most harmful of them, 1
+the next, and so on to the last; −1 is the end of the scale, 0 or 1. What lies between two ranks is interpolated. So
+lies follow what survives the trimming, whatever the arms. With `errors` a lie is instead a number of standard errors
+off the true mean, or off the receiver's own, towards the harmful end. `extreme`, `adaptive` and `starve` are members.
 """
 
 import math
@@ -119,7 +119,7 @@ def pulls_of(world: World, receiver: int, arm: int) -> float:
 
 @compiled
 def craft(world: World, receiver: int, arm: int, params: Floats, scratch: Floats) -> None:
-    """Write down what all Byzantine agents tell a receiver on an arm; NaN for what each of them reports of its own tally."""
+    """Write down what all Byzantine agents report to a receiver on an arm; NaN where each reports its own tally."""
     standing = BEST if arm == best_for(world, receiver) else SECOND if arm == scratch[MEMO, SECOND_ARM] else OTHERS
     if not is_target(standing, params[TARGET]):
         scratch[PULLS, arm], scratch[MEANS, arm] = math.nan, math.nan
@@ -157,7 +157,7 @@ def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> No
 
 @compiled
 def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Report) -> None:
-    """The crafted report; all Byzantine agents tell one receiver the same, so the first of them writes it down for the others."""
+    """The crafted report; a receiver gets the same from all Byzantine agents, so the first writes it down for all."""
     whom = EVERYONE if params[COMMON] > 0.0 else receiver
     known = scratch[MEMO, TIME] == world.time + 1 and scratch[MEMO, RECEIVER] == whom
     scratch[MEMO, TIME], scratch[MEMO, RECEIVER] = world.time + 1, whom

@@ -184,7 +184,7 @@ def compiled(function: Function) -> Function:
 
 
 def compiled_noinline(function: Function) -> Function:
-    """The same for a large function, which need not be inlined: compiling takes less long, a call a little more."""
+    """`compiled` for a large function, which need not be inlined: compiling takes less long, a call a little more."""
     return _with_inner_side(function, is_ours(function))  # type: ignore[no-any-return]
 
 
@@ -200,7 +200,7 @@ def compiled_borrowing(function: Function) -> Function:
 
 
 def compiled_borrowing_noinline(function: Function) -> Function:
-    """The same for a large function, which is optimized by itself: left to its callers, loops took a third longer."""
+    """`compiled_borrowing` for a large function, optimized alone: left to its callers, loops took a third longer."""
     _check_borrowing(function)
     return _compile(function, CACHE if is_ours(function) else None, options=BORROWING)  # type: ignore[no-any-return]
 

@@ -42,7 +42,8 @@ def expected_heard(experiment: Experiment) -> Floats:
 def f_of_agents(experiment: Experiment) -> Integers:
     """Return f of each agent: as given, or what the neighbours allow that it may hear.
 
-    On graphs drawn anew these are all others. The number heard in one round would not do: all Byzantine agents may be among them.
+    On graphs drawn anew these are all others. The number heard in one round would not do: all Byzantine agents may be
+    among them.
     """
     return np.array([f_for(experiment.parts.f, int(count)) for count in may_hear(experiment)])
 

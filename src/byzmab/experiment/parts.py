@@ -177,7 +177,7 @@ def _check_tally(experiment: "Experiment", parts: Parts) -> None:
 
 
 def _resolve_audit(experiment: "Experiment", parts: Parts) -> bool:
-    """Whether reports are audited; BadInput where that makes no sense, or Byzantine agents are careful where it makes none."""
+    """Whether reports are audited; BadInput where audits make no sense, or careful Byzantine agents do not."""
     wanted, careful = experiment.audit, parts.attack.careful
     if wanted is not None and not isinstance(wanted, bool):
         raise BadInput(f"audit {wanted!r} is not allowed; allowed: true or false")

@@ -294,7 +294,7 @@ class Host:
                     self.courier.notify(neighbour.settings.name, refused.reason)
 
     def _take(self, neighbour: NeighbourState, frame: bytes, body: Body | Refused) -> Disclosures:
-        """Handle one frame of a neighbour, or raise Refused; return which frames to send to whom."""
+        """Handle one frame of a neighbour, or raise Refused; return which frames to send to which neighbours."""
         if isinstance(body, ImpossibleReport) and body.signed.epoch <= self._highest_epoch:
             self._convict(neighbour, frame, body)
         if isinstance(body, Refused):
@@ -400,7 +400,7 @@ class Host:
             self.courier.ask(name, about, versions)
 
     def _take_evidence(self) -> None:
-        """Store and log evidence found since the last call; whoever it expels counts no more."""
+        """Store and log evidence found since the last call; an agent that it expels counts no more."""
         found, self.neighbourhood.found = self.neighbourhood.found, []
         if not found:
             return

@@ -151,7 +151,7 @@ def range_of_key(count: float, mean: float, served: Floats, fewest: float, by_pu
 
 @compiled_noinline
 def find_limits(droppable: Droppable, pulls: Floats, means: Floats, fewest: float, rule: Rule) -> Limits:
-    """Whoever may be among the outermost: those below and above the limits, and some of those that are just there."""
+    """The reports that may be outermost: those below and above the limits, and some of those that are just there."""
     size, k = pulls.size, rule.trimmed
     for rank in range(size):
         droppable.lowest[rank], droppable.highest[rank] = range_of_key(

@@ -29,7 +29,7 @@ from byzmab.ordering.extremes import Extremes, admit, clear
 
 
 class SharedOrder(NamedTuple):
-    """The reports on the arm in hand, and who hears how many of them."""
+    """The reports on the arm in hand, and how many of them each agent hears."""
 
     by_pulls: Integers  # arms × normal agents: the senders by decreasing pulls
     missing_starts: Integers  # agents + 1: where the list of each receiver begins
@@ -144,7 +144,7 @@ def admit_first(shared: SharedOrder, admitted: int, consistent: int) -> int:
 
 @compiled
 def mark_missing(shared: SharedOrder, receiver: int, mark: int) -> None:
-    """Mark those whom a receiver does not hear, or take the marks away."""
+    """Mark those that a receiver does not hear, or take the marks away."""
     for item in range(shared.missing_starts[receiver], shared.missing_starts[receiver + 1]):
         shared.absent[shared.missing[item]] = mark
 

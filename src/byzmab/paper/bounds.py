@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Bounds:
     """The theorems' numbers, per honest agent and averaged over runs, and the regret measured in those runs.
 
-    The upper bounds are NaN for agents of whom the paper proves none.
+    The upper bounds are NaN for agents for which the paper proves none.
     """
 
     experiment: Experiment

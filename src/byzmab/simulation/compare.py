@@ -60,8 +60,8 @@ class Comparison:
 def compare(a: Experiment | Result, b: Experiment | Result) -> Comparison:
     """Compare two experiments, or their results, run by run.
 
-    A reward depends on run, agent, arm and pull alone, so that with the same seed both met the same random numbers and
-    the difference is much less noisy than either regret.
+    A reward depends on run, agent, arm and pull alone. With the same seed, both therefore met the same random numbers,
+    and the difference is much less noisy than either regret.
 
     Parameters
     ----------

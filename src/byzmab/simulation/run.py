@@ -70,7 +70,7 @@ def prepare(experiment: Experiment) -> None:
 
 
 def check_workers(workers: int | None) -> None:
-    """Raise BadInput for a number of workers that is none."""
+    """Raise BadInput unless the number of workers is a whole number of at least 1."""
     if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
         raise BadInput(f"workers {workers!r} is not allowed; allowed: a whole number of at least 1")
 

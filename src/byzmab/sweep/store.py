@@ -214,7 +214,7 @@ class Arrays(NamedTuple):
 
 
 def _pack(part: Result) -> bytes:
-    """The bytes of a block: the same for the same runs, whoever played them."""
+    """The bytes of a block: the same for the same runs, whichever process played them."""
     content = io.BytesIO()
     counts = part.message_counts, part.arm_counts
     arrays = Arrays(part.rounds, part.regret_values, part.pull_values, *counts, part.means)

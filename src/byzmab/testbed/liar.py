@@ -221,7 +221,7 @@ class AttackView:
         return self.lie(self.plan.agents[self.me], name)
 
     def lie(self, sender: str, receiver: str) -> Any:
-        """What was made up for one agent, to be told by a Byzantine agent; by an agent that lies no more, its own numbers."""
+        """What a Byzantine agent sends to one agent, as made up; from an agent that lies no more, its own numbers."""
         agents = self.plan.agents
         rows, number = self._rows_of[agents.index(receiver)], agents.index(sender)
         return self._scene.model.tell(self._scene.rows[rows.get(number, number)], self.plan.arms)

@@ -152,7 +152,7 @@ class Network:
         return self.member(number).number in self._liars
 
     def turn(self, number: int) -> None:
-        """Turn an honest agent into a Byzantine agent, or a Byzantine agent honest; its process starts anew with the same key and data."""
+        """Make an honest agent Byzantine, or a Byzantine agent honest; its process restarts with its key and data."""
         member = self.member(number)
         if self._liars == {m.number for m in self.members} - {number}:
             raise BadInput(f"agent {number} is the last honest one; allowed: any other")

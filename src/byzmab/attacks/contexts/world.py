@@ -61,7 +61,7 @@ def copy_row(row: Floats, out: Floats) -> None:
 
 @compiled_borrowing_noinline
 def set_moment(row: Floats, theta: Floats, ridge: float) -> None:
-    """Set b = (λI + G) θ, from which whoever hears it has θ."""
+    """Set b = (λI + G) θ, from which a receiver derives θ."""
     moment = moment_of(row, theta.size)
     multiply(gram_of(row, theta.size), theta, moment)
     for a in range(theta.size):

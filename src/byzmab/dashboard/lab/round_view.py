@@ -91,7 +91,7 @@ def fault_budgets(state: State) -> Integers:
 
 
 def _expelled(state: State, starts: Integers, senders: Integers) -> Any:
-    """Which reports are from somebody whom their receiver has expelled."""
+    """Which reports are from a sender that their receiver has expelled."""
     liars = state.byzantine
     receivers = np.repeat(np.arange(state.agents), np.diff(starts)) * (1 - int(state.common_lies))
     expelled = np.zeros(senders.size, bool)
