@@ -31,8 +31,8 @@ def start_run(world: World, params: Floats, scratch: Floats, rng: Words) -> None
 def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
     """Draw, for every Byzantine agent, an honest agent that hears it or that it hears; itself where there is none.
 
-    The last column holds the agent drawn, the one before how many were seen. Each new one takes the place with chance 1
-    / seen.
+    The last column holds the agent drawn, the one before how many were seen. Each new one takes the place with
+    chance 1 / seen.
     """
     seen, drawn = scratch.shape[1] - 2, scratch.shape[1] - 1
     for liar in range(world.byzantine):

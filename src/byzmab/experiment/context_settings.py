@@ -177,7 +177,7 @@ def _arrays_of(path: str, digest: str) -> tuple[Floats, Floats]:
 
 
 def _checked_data(path: str, contexts: Floats, means: Floats) -> tuple[Floats, Floats]:
-    """Check the arrays row by row; a context that rounding made longer than 1 is made 1 long, as an agent does."""
+    """Return the arrays, checked row by row; a context that rounding made longer than 1 is cut to 1, as by an agent."""
     if not len(contexts) == len(means) > 0 or means.shape[1] < 2:
         found = f"{len(contexts)} contexts and means of {len(means)} rows and {means.shape[1]} arms"
         raise BadInput(f"arms {path!r} has {found}; allowed: {ARRAYS}")

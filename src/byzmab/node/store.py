@@ -149,9 +149,9 @@ class NodeStore:
     def raise_epoch(self, wall: float) -> int:
         """Begin an epoch that was never used; return it once it is on the disk. Call before the first signature.
 
-        It is above the stored one, and not below the clock. Take a copy of the file that was brought back, or a file begun
-        anew. As long as the clock was not set back, its next epoch is above all that was signed since. If the clock was
-        set back, the epoch is none that was used before, but for a chance of one in a million.
+        It is above the stored one, and not below the clock. So a restored copy of the file, or
+        a new file, begins above all that was signed since, as long as the clock was not set back. If the clock was set
+        back, the epoch is still one that was never used, but for a chance of one in a million.
         """
         epoch = epoch_above(int(self.load().facts["epoch"]), wall)
         with self.changing() as batch:
