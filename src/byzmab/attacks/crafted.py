@@ -200,11 +200,11 @@ class Crafted(Attack):
     isolate: int = 0  # silent on arms other than the best where fewer honest reports than this are consistent
     switch: int = 0  # the round from which on everyone is struck
     errors: int = RANKS  # a lie is measured in ranks, or in standard errors off the truth, or off the receiver's mean
-    common: int = 0  # 1: no equivocation; n is then the largest count of a normal agent
+    common: int = 0  # 1: no equivocation; n is then the largest count of an honest agent
     best_share: float = 1.0  # of the receivers who are struck on the best arm before the switch
     pause: int = 0  # the round from which on nobody is struck,
     resume: int = 0  # and that from which on it goes on as before
-    target: int = ALL_ARMS  # which arms are lied about; on the others liars report their own tally
+    target: int = ALL_ARMS  # which arms are lied about; on the others Byzantine agents report their own tally
 
     def __post_init__(self) -> None:
         ranks = self.best, self.second, self.others, self.spared

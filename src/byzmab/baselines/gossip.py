@@ -175,7 +175,7 @@ class Gossip(Baseline):
     update = staticmethod(update)
     alpha: float = 4.0  # of UCB(α)
     beta: float = 2.0  # phase j ends after ⌈j^β⌉ rounds
-    sticky: int = 0  # S; 0 for as many as let normal agents cover all arms
+    sticky: int = 0  # S; 0 for as many as let honest agents cover all arms
 
     def __post_init__(self) -> None:
         exponents = 1.0 <= self.beta <= 8.0 and 1.0 <= self.blocking_exponent() <= 8.0

@@ -185,7 +185,7 @@ class MedianElimination(Baseline):
     groups: int = 0  # 0: RCLB; 1: Fed-MoM-UCB
     constant: float = 1.0  # C of RCLB, of a lemma
     delta: float = 0.01  # of RCLB: the chance to fail
-    share: float = -1.0  # a: the share of liars reckoned with; f / N if negative
+    share: float = -1.0  # a: the share of Byzantine agents assumed; f / N if negative
     epsilon: float = 0.05  # of Fed-MoM-UCB: the margin within which arms are as good as the best
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ import math
 from byzmab.core.compiler import compiled
 
 ROUNDING = 1e-9  # of pulls · mean, per pull: what rounding can do
-NEXT_TO_NOTHING = (1.0, 0.5)  # the count and the mean of whoever must tell something, and wants to tell nothing
+NEXT_TO_NOTHING = (1.0, 0.5)  # the count and the mean of an agent that must send something, and wants to send nothing
 
 
 def can_follow(pulls: float, total: float, past_pulls: float, past_total: float) -> bool:

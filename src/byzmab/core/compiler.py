@@ -40,7 +40,7 @@ OWN = "own"  # in the cache directory: loops with plug-ins of users in them
 # new numba can break it.
 PLAIN = os.environ.get("BYZMAB_PLAIN_NUMBA") == "1"
 PUBLIC: dict[str, Any] = {"nogil": True, "error_model": "numpy"}  # of numba, for all that we compile
-OPTIONS = PUBLIC if PLAIN else {**PUBLIC, "_nrt": True}  # said, or it would be that of whoever calls
+OPTIONS = PUBLIC if PLAIN else {**PUBLIC, "_nrt": True}  # said, or it would be that of the caller
 BORROWING = PUBLIC if PLAIN else {**PUBLIC, "_nrt": False}  # counts no references: see `compiled_borrowing`
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -198,7 +198,7 @@ def lie_all(state: State) -> None:
     rng[0] = key
     begin_round(state, world, params, scratch, rng)
     past, common = past_of(state), state.common_lies == 1
-    for receiver in range(1 if common else agents):  # a common lie does not look at whom it is told
+    for receiver in range(1 if common else agents):  # a common lie does not look at its receiver
         first, end = (0, byzantine) if common else (world.inbox_starts[receiver], world.inbox_starts[receiver + 1])
         for entry in range(first, end):
             sender = entry if common else world.inbox_senders[entry]

@@ -80,7 +80,7 @@ def count_hearers(state: State) -> None:
     for edge in range(end):
         if state.dense == 0 or in_edges[edge] < state.byzantine:
             out_degrees[in_edges[edge]] += 1
-    if state.dense == 1:  # of normal agents those who do not hear them are listed
+    if state.dense == 1:  # of honest agents those who do not hear them are listed
         missing = state.missing
         for sender in range(state.byzantine, agents):
             out_degrees[sender] = agents

@@ -33,7 +33,7 @@ def expected_heard(experiment: Experiment) -> Floats:
     degrees = parts.placed.degrees(parts.agents, parts.byzantine)
     heard = degrees if experiment.subset is None else degrees.clip(max=experiment.subset)
     if remembers_others(experiment):
-        # of whom one may hear, each is heard in a round with equal chance, and remembered for some
+        # of those that one may hear, each is heard in a round with equal chance, and remembered for some
         others = may_hear(experiment)
         heard = others * (1.0 - (1.0 - heard / np.maximum(others, 1.0)) ** (experiment.memory + 1))
     return np.asarray(heard)

@@ -59,7 +59,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
     kind: Lie
     network: str
-    key: str  # the liar's public key
+    key: str  # the Byzantine agent's public key
     epoch: int  # of the later frame
     seq: int
     found: float  # seconds since 1970, on the finder's clock

@@ -61,7 +61,7 @@ class Choice(NamedTuple):
 
 
 Outgoing = tuple[str, bytes]  # a neighbour's name, and a frame for it
-ReportFor = Callable[["Host", str], Any]  # a liar's report for one neighbour
+ReportFor = Callable[["Host", str], Any]  # a Byzantine agent's report for one neighbour
 
 
 class Host:
@@ -228,7 +228,7 @@ class Host:
         if self.own.overtaken:
             self._renew_epoch()
         report, steady = self.agent.report(), self.clock.steady()
-        if self._report_for is None and not self._telling.is_due(report, steady):  # a liar tells when it likes
+        if self._report_for is None and not self._telling.is_due(report, steady):  # a Byzantine one sends when it likes
             return []
         self._telling.tell(report, steady)
         self.own.seq += 1

@@ -34,10 +34,10 @@ class Bounds:
 
     experiment: Experiment
     rounds: Integers
-    degrees: Floats  # normal agents: neighbours, or what to expect of them
-    regret: Floats  # run × normal agent × round
-    plain: Floats  # run × normal agent × round: the upper bound at τ = T
-    tight: Floats  # run × normal agent: with the minimum over τ, at the horizon
+    degrees: Floats  # honest agents: neighbours, or what to expect of them
+    regret: Floats  # run × honest agent × round
+    plain: Floats  # run × honest agent × round: the upper bound at τ = T
+    tight: Floats  # run × honest agent: with the minimum over τ, at the horizon
     ucb1: Floats  # run × round
     told: float | None  # arms told over an edge, on average; None where edges come and go
     missing: str  # why some upper bounds are not there; empty if all are

@@ -203,5 +203,5 @@ def _check_whole(name: str, value: Any, least: int) -> None:
 
 def _play(experiment: Experiment, store: ResultStore | None, workers: int | None) -> Result:
     """The result of an experiment, from the store if it is there."""
-    with unwarned():  # whoever judges what is found is told
+    with unwarned():  # warnings come where results are judged
         return (simulate if store is None else store.get)(experiment, workers=workers)

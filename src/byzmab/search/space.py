@@ -93,7 +93,7 @@ class Space:
     f: int
     normal: int  # how many agents are normal
     horizon: int
-    audited: bool = False  # whether liars are expelled that give themselves away: then careful ones are tried as well
+    audited: bool = False  # whether exposed Byzantine agents are expelled: then careful ones are tried as well
 
     @classmethod
     def of(cls, experiment: Experiment) -> "Space":

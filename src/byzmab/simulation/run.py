@@ -33,8 +33,8 @@ class Outcome(NamedTuple):
     """What is kept of one run."""
 
     run: int
-    regret: Floats  # normal agents × grid
-    thirds: Integers  # 3 × normal agents × arms: pulls up to the end of each third
+    regret: Floats  # honest agents × grid
+    thirds: Integers  # 3 × honest agents × arms: pulls up to the end of each third
     messages: int
     arms_told: int
     means: Floats  # arms: μ

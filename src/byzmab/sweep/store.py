@@ -206,8 +206,8 @@ class Arrays(NamedTuple):
     """What a block holds."""
 
     rounds: Integers
-    regret: Floats  # run × normal agent × round
-    pulls: NDArray[np.int32]  # run × normal agent × third × arm
+    regret: Floats  # run × honest agent × round
+    pulls: NDArray[np.int32]  # run × honest agent × third × arm
     messages: Integers  # run
     arms_told: Integers  # run: in these messages
     means: Floats  # run × arm: μ

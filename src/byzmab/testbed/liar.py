@@ -26,7 +26,7 @@ from byzmab.experiment.parts import MOST
 from byzmab.node.host import Host
 from byzmab.testbed.plan import AttackPlan, ContextPlan, attack_time, compiled_attack, read_plan
 
-EXPECTED = False  # whether silence gives a liar away: not among nodes, whose reports may be lost
+EXPECTED = False  # whether silence gives a Byzantine agent away: not among nodes, whose reports may be lost
 Rows = list[dict[int, int]]  # the row of each report, by receiver and sender
 
 
@@ -105,7 +105,7 @@ class TallyScene:
 class ContextScene:
     """The world as an attack sees it where rewards depend on contexts, and the lies made up in it."""
 
-    past = None  # no liar is careful here
+    past = None  # no Byzantine agent is careful here
 
     def __init__(self, plan: AttackPlan, contexts: ContextPlan, count: int) -> None:
         self._attack, agents, arms, d = compiled_attack(plan), len(plan.agents), len(plan.arms), contexts.d

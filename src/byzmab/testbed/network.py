@@ -41,7 +41,7 @@ class Network:
         self._plan = self.deployment.plan
         self._liars = {member.number for member in self.members if member.lies}
         self.equivocators = options.equivocators
-        self.on_plan: Callable[[AttackPlan], None] = lambda plan: None  # called when the liars agree on something else
+        self.on_plan: Callable[[AttackPlan], None] = lambda plan: None  # called when Byzantine agents change their plan
         self._processes: dict[int, NodeProcess] = {}
         self._frozen: set[int] = set()
         self._cut: dict[int, tuple[Neighbour, ...]] = {}  # neighbours of agents that are cut off, as they were

@@ -32,7 +32,7 @@ class AttackPlan(msgspec.Struct, frozen=True):
     attack: str
     byzantine: int  # the first so many agents lie
     agents: tuple[str, ...]  # names, which are the same for all
-    graph: tuple[tuple[int, ...], ...]  # whom each agent hears, numbered from 0, ascending
+    graph: tuple[tuple[int, ...], ...]  # the agents that each agent hears, numbered from 0, ascending
     true_means: tuple[float, ...]  # μ, in the order of `arms`
     arms: tuple[str, ...]
     f: int | str  # a number, or auto

@@ -288,7 +288,7 @@ def _config(member: Member, deployment: Deployment, links: Links, neighbours: tu
         seed=int(draws.key_within(draws.key_of(plan.seed, 0, draws.POLICY), member.number - 1)) >> 1,  # 63 bits
         report_every=deployment.report_every,
         report_growth=None if growth == NO_GROWTH else growth,
-        equivocators="keep" if member.lies else cast(Equivocators, options.equivocators),  # liars stay together
+        equivocators="keep" if member.lies else cast(Equivocators, options.equivocators),  # Byzantine agents collude
         http=Http(host=HOST, port=member.port),
         links=links,
         neighbours=neighbours,

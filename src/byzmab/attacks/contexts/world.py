@@ -15,7 +15,7 @@ class ContextWorld(NamedTuple):
 
     time: int
     statistics: Floats  # agents × arms × numbers: see core/contexts/statistics.py
-    contexts: Floats  # agents × d: what each sees in this round; no real liar knows it before it tells
+    contexts: Floats  # agents × d: what each sees in this round; no real Byzantine agent knows it before it tells
     context_means: Floats  # agents × arms: μ there
     context_totals: Floats  # agents × d: the sum of what each has seen before
     parameters: Floats  # arms × d: θ

@@ -83,7 +83,7 @@ class Filter(Plugin):
     depends_on: ClassVar[int] = EVERY_ROUND  # which changes matter: one of the constants above
     consistency: ClassVar[bool] = False  # whether step A comes first; some attacks look at it
     hears: ClassVar[bool] = True
-    audits: ClassVar[bool] = False  # whether simulated agents expel liars that give themselves away, if not told else
+    audits: ClassVar[bool] = False  # the default: whether simulated agents expel exposed Byzantine agents
     steady: ClassVar[bool] = False  # whether it listens to nobody where neighbours come and go and none is remembered
     trims: ClassVar[bool] = True  # whether f says how many reports are set aside: then it asks for neighbours
 

@@ -38,7 +38,7 @@ class RoundView(NamedTuple):
     true_means: Floats  # agents × arms: μ of each
     policy_keys: Words  # agents
     expected: Integers  # agents: how many neighbours should tell something
-    expelled: Any  # reports: whether it is from somebody whom the receiver has expelled, and so tells nothing
+    expelled: Any  # reports: whether it is from a sender that the receiver has expelled, and so tells nothing
     fs: Integers  # agents: the fault budget left; NOBODY where all reports are ignored
     differences: Floats  # agents × agents: τ² of each neighbour; empty where they are not compared
 

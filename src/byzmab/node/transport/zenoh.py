@@ -65,7 +65,7 @@ class ZenohTransport:
         self._used = None if self._renewed is None else self._renewed.value  # by the sessions that are open
         self._links: dict[str, Link] = {}
         self._inbound: Session | None = None  # for neighbours who connect to us; None where we do not listen
-        self._outbound: dict[str, Session] = {}  # for those to whom we connect, by neighbour
+        self._outbound: dict[str, Session] = {}  # for those that we connect to, by neighbour
         self._states = LinkStates()
         self._deliver: Deliver | None = None
         self._lock = threading.Lock()  # of changes; sending does not wait for them
