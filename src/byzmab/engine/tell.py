@@ -20,7 +20,7 @@ NOT_KEPT, PER_SENDER, PER_EDGE = range(3)
 
 @compiled
 def kept_row(state: State, receiver: int, sender: int) -> int:
-    """The row in which what a honest agent told a receiver is kept."""
+    """The row in which what an honest agent told a receiver is kept."""
     first = state.history * state.agents
     return int(first + sender if state.kept == PER_SENDER else first + receiver * state.agents + sender)
 
