@@ -108,7 +108,7 @@ def gather(world: World, receiver: int, arm: int, out: Floats) -> int:
 
 @compiled
 def pulls_of(world: World, receiver: int, arm: int) -> float:
-    """The count that a lie is measured by: the receiver's, the largest of a honest agent for one to everyone."""
+    """The count that a lie is measured by: the receiver's, the largest of an honest agent for one to everyone."""
     if receiver != EVERYONE:
         return float(world.pulls[receiver, arm])
     most = 0.0
