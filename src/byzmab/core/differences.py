@@ -19,7 +19,7 @@ from byzmab.core.compiler import compiled
 from byzmab.core.report import Belief, Floats
 
 AUTO = -1.0  # of a filter's `spread`: measure it
-LEAST_SHARE = 0.3  # of its pulls that a report must be worth to be heard at all
+LEAST_SHARE = 0.1  # of its pulls that a report must be worth to be heard at all
 EVERY = 20  # rounds between two measurements
 LEAST = 8.0  # pulls, own ones and others', of arms that are measured
 DEVIATIONS = 2.0  # standard deviations of the measurement that are taken off it: less is no difference
