@@ -4,6 +4,7 @@
 random numbers. In brackets is the ratio of the agent that fares worst, averaged over runs.
 """
 
+import math
 import sys
 import warnings
 
@@ -16,7 +17,13 @@ FILTERS = "guarded:spread=0", "guarded"
 SEED = 101  # on which the constants were chosen; another one as the third argument
 
 
-ATTACKS = {"none": "none", "extreme": "extreme", "alie": "alie:careful=1", "beside": "beside:careful=1", "ends": "ends:careful=1"}
+ATTACKS = {
+    "none": "none",
+    "extreme": "extreme",
+    "alie": "alie:careful=1",
+    "beside": "beside:careful=1",
+    "ends": "ends:careful=1",
+}
 
 
 def camps(agents, gap):
