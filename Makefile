@@ -1,5 +1,5 @@
 # make run: the main job · make test: all tests · make quick: those without processes and browsers
-# make check: lint, types, layers, docs, lower bounds · make bench: speed
+# make check: lint, types, layers, docs, lower bounds, words and sentences · make bench: speed
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -120,6 +120,7 @@ check: $(READY)
 	$(BIN)/lint-imports --no-cache
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	$(BIN)/python tests/lowest.py > /dev/null  # every dependency has a lower bound
+	$(BIN)/python tests/prose.py
 
 # Debian's packages for tests: the browser, and the tools that judge the files in deploy/; installed where we may.
 # Recommended packages only with the browser, as fonts are. The service that comes with Prometheus is not left running.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import lowest
 import pytest
+import release
 from packaging.requirements import Requirement
 
 import byzmab
@@ -77,3 +78,17 @@ def test_in_python_too_a_missing_package_is_told_with_the_line_that_installs_it(
     monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
     with pytest.raises(BadInput, match=r"^this needs the package .*; install it by: pip install 'byzmab\[study\]'$"):
         use(result)
+
+
+def test_everything_that_names_the_version_names_the_same_one(capsys):
+    release.main()
+    assert capsys.readouterr().out == f"version {PROJECT['version']}\n"
+
+
+def test_a_tag_of_another_version_or_of_one_without_a_date_is_refused():
+    with pytest.raises(SystemExit, match=r"^tag v0\.0\.1 is not for version"):
+        release.main("v0.0.1")
+    status = release.versions()[1]
+    if status == "unreleased":
+        with pytest.raises(SystemExit, match=r"marks .* as unreleased; write its date there"):
+            release.main(f"v{PROJECT['version']}")
