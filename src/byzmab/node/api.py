@@ -162,6 +162,7 @@ class PeerSummary(msgspec.Struct, frozen=True):
     age: float | None  # seconds since its newest report was accepted
     fates: dict[str, Fate]  # of its newest report, per arm, now
     worths: dict[str, float]  # how many pulls of ours it is worth in our beliefs, per arm, now; none with contexts
+    claimed: int  # pulls in its newest report, over all arms
     accepted: int
     rejected: int
     refusals: dict[str, int]  # rejected ones by reason

@@ -127,6 +127,7 @@ def _summary(
         age=None if newest is None else max(0.0, host.clock.steady() - neighbour.steady),
         fates={str(arm): fate for arm, fate in (fates or silence).items()},
         worths={str(arm): worth for arm, worth in worths.items()},
+        claimed=0 if newest is None else int(sum(newest.pulls)),
         accepted=counts[ACCEPTED],
         rejected=counts[REFUSED],
         refusals={

@@ -8,7 +8,7 @@ import { savedText } from "./savings.js";
 const DASHES = ["solid", "dash", "dashdot", "longdash", "longdashdot", "6px,4px"]; // none is dotted but alone
 const PAUSE = 40; // ms between two drawings while curves grow
 const SIDE_PAUSE = 400; // ms between two drawings of the smaller charts while curves grow
-const FATES = ["kept", "trimmed", "implausible", "inconsistent", "unused", "silent", "expelled", "heard"];
+const FATES = ["kept", "trimmed", "implausible", "unlike", "inconsistent", "unused", "silent", "expelled", "heard"];
 
 export function newResult(settings) {
   return { key: keyOf(settings), about: null, rounds: [], mean: [], std: [], soloMean: [], soloStd: [], bound: [], last: null, complete: false };

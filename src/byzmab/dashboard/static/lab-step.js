@@ -176,7 +176,7 @@ function fillTable(step) {
   const listed = (arm, ...fates) => step.heard.filter((report) => fates.includes(report.fates[arm])).map((report) => report.agent).join(", ") || "–";
   const head = make("thead", {}, make("tr", {}, ...cells("th", `round ${step.round}`, "own mean", "pulls", "kept", "dropped", "z", "w", "d", ...(step.index === null ? [] : [step.worth]), "z believing everyone", "pulled")));
   const rows = step.true_means.map((_, arm) => {
-    const said = [step.means[arm].toFixed(3), String(step.pulls[arm]), listed(arm, "kept", "heard"), listed(arm, "inconsistent", "implausible", "trimmed", "unused"),
+    const said = [step.means[arm].toFixed(3), String(step.pulls[arm]), listed(arm, "kept", "heard"), listed(arm, "inconsistent", "implausible", "unlike", "trimmed", "unused"),
       step.estimates[arm].toFixed(3), step.weights[arm].toFixed(1), step.doubts[arm].toFixed(3), ...(step.index === null ? [] : [step.index[arm].toFixed(4)]), step.everyone.estimates[arm].toFixed(3),
       [arm + 1 === step.choice ? "✓" : "", arm + 1 === step.everyone.choice ? "believing everyone" : ""].filter(Boolean).join(", ")];
     return make("tr", { class: arm + 1 === step.choice ? "chosen" : "" }, make("th", { scope: "row" }, `arm ${arm + 1}`), ...cells("td", ...said));

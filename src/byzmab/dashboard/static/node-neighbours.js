@@ -4,8 +4,8 @@ import { colour, draw } from "./charts.js";
 import { by, fillTable, make, makeSvg, onCircle } from "./dom.js";
 import { span } from "./live.js";
 
-const FATES = ["kept", "trimmed", "inconsistent", "implausible", "unused", "silent", "heard"];
-const WORDS = [...FATES.slice(0, 6), "refused", "expelled"];
+const FATES = ["kept", "trimmed", "inconsistent", "implausible", "unlike", "unused", "silent", "heard"];
+const WORDS = [...FATES.slice(0, 7), "refused", "expelled"];
 const LABELS = 14; // neighbours up to which there is room for names
 const EXPELLED = -1, SILENT = -0.5; // below the shares of what was kept, which are 0 to 1
 const refusedBefore = new Map();
@@ -60,7 +60,7 @@ export function showStar(state, peers) {
   by("star").replaceChildren(...stars, makeSvg("circle", { class: "self", r: 25 }), makeSvg("text", { class: "self-name" }, state.name.slice(0, 9)));
 }
 
-const judged = (peer) => peer.kept + peer.trimmed + peer.implausible + peer.inconsistent + peer.unused + peer.silent;
+const judged = (peer) => peer.kept + peer.trimmed + peer.implausible + peer.unlike + peer.inconsistent + peer.unused + peer.silent;
 
 const OFTEN = 0.5; // of a neighbour's reports dropped as extreme, from which on it is worth a word
 
@@ -72,13 +72,21 @@ function standing(peer) {
   return total && (peer.trimmed + peer.implausible) / total > OFTEN ? "merely extreme" : "nothing known";
 }
 
+// How many pulls of this node a neighbour's report is worth here, of those that it claims; nothing is known with contexts.
+function worth(peer) {
+  const worths = Object.values(peer.worths);
+  if (!worths.length) return "–";
+  const counted = Math.round(worths.reduce((sum, value) => sum + value, 0));
+  return `${counted.toLocaleString("en")} of ${peer.claimed.toLocaleString("en")}`;
+}
+
 export function fillTrust(peers) {
   fillTable(by("trust"), peers.map((peer) => {
     const word = fate(peer), total = judged(peer);
     const share = (count) => (total ? `${((100 * count) / total).toFixed(0)} %` : "–");
     return [
       peer.name, make("span", { class: `chip ${standing(peer).split(" ")[0]}` }, standing(peer)), make("span", { class: `chip ${word}` }, word), peer.age === null ? "never" : span(peer.age),
-      share(peer.kept), share(peer.trimmed), share(peer.inconsistent), share(peer.implausible), share(peer.silent),
+      worth(peer), share(peer.kept), share(peer.trimmed), share(peer.inconsistent), share(peer.implausible), share(peer.unlike), share(peer.silent),
       peer.rejected.toLocaleString("en"), String(peer.findings.length),
     ];
   }));
@@ -88,7 +96,7 @@ export function fillTrust(peers) {
 function trust(before, after) {
   if (!after) return null;
   if (after.expelled) return EXPELLED;
-  const seen = before && judged(after) >= judged(before) ? before : { kept: 0, trimmed: 0, implausible: 0, inconsistent: 0, unused: 0, silent: 0 };
+  const seen = before && judged(after) >= judged(before) ? before : { kept: 0, trimmed: 0, implausible: 0, unlike: 0, inconsistent: 0, unused: 0, silent: 0 };
   const total = judged(after) - judged(seen);
   if (total <= 0) return null;
   return after.silent - seen.silent > total / 2 ? SILENT : (after.kept - seen.kept) / total;

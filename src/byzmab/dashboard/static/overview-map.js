@@ -3,10 +3,10 @@
 import { agentShape, by, make, makeSvg, onCircle } from "./dom.js";
 
 const RADIUS = 130;
-export const FATES = ["kept", "trimmed", "implausible", "inconsistent", "unused", "silent", "expelled"];
+export const FATES = ["kept", "trimmed", "implausible", "unlike", "inconsistent", "unused", "silent", "expelled"];
 
 export function showLegend() {
-  const words = { kept: "kept", trimmed: "trimmed", implausible: "implausible", inconsistent: "inconsistent", unused: "unused", silent: "silent or cut", expelled: "expelled" };
+  const words = { kept: "kept", trimmed: "trimmed", implausible: "implausible", unlike: "unlike", inconsistent: "inconsistent", unused: "unused", silent: "silent or cut", expelled: "expelled" };
   by("legend").replaceChildren(...FATES.map((fate) => make("li", {}, make("i", { style: `background: var(--fate-${fate})` }), words[fate])));
 }
 

@@ -23,9 +23,9 @@ const ESTIMATE = {
   solo: "Nobody is heard: the estimate z is one's own mean.",
 };
 const WIDTH = {
-  trimmed: "its g already pays for what liars may have left in z.",
-  guarded: "the doubt d pays for what f liars may have left in z.",
-  screened: "the doubt d pays for part of what liars may have left in z.",
+  trimmed: "its g already pays for the bias that Byzantine agents may have left in z.",
+  guarded: "the doubt d pays for the bias that f Byzantine agents may have left in z.",
+  screened: "the doubt d pays for part of the bias that Byzantine agents may have left in z.",
 };
 
 // Whether nothing that was told of an arm is used, though somebody told something.
@@ -36,6 +36,7 @@ export function stagesOf(step) {
   const any = (fate) => step.heard.some((report) => report.fates.includes(fate));
   const stages = [{ name: "hear", drops: [] }];
   if (step.consistency && step.heard.length) stages.push({ name: "consistency", drops: ["inconsistent"] });
+  if (any("unlike")) stages.push({ name: "likeness", drops: ["unlike"] });
   if (any("implausible")) stages.push({ name: "screening", drops: ["implausible"] });
   if (step.trims && step.heard.length) stages.push({ name: "trimming", drops: ["trimmed", "unused"] });
   stages.push({ name: "estimate", drops: [] });
@@ -52,16 +53,17 @@ export function captionOf(step, stage, arm) {
     case "hear": {
       const old = step.heard.filter((report) => report.age > 0).length, silent = dropped("silent").length, expelled = dropped("expelled");
       const at = step.context ? `At the context (${step.context.map((number) => number.toFixed(2)).join(", ")}) every report becomes a pair of pulls and mean. ` : "";
-      return `${at}Agent ${step.agent}${step.lies ? ", a liar," : ""} hears ${plural(step.heard.length, "report")} on arm ${arm + 1}, beside its ${own}`
+      return `${at}Agent ${step.agent}${step.lies ? ", which is Byzantine," : ""} hears ${plural(step.heard.length, "report")} on arm ${arm + 1}, beside its ${own}`
         + `${old ? `; ${old} from earlier rounds` : ""}${silent ? `; ${silent} say nothing` : ""}${expelled.length ? `; ${names(expelled)} told what cannot be, and ${expelled.length > 1 ? "are" : "is"} heard no more` : ""}. κ = ${step.kappa.toFixed(3)}, f = ${step.f}.`;
     }
     case "consistency": return `Step A: a report counts if κ times its pulls is at least the ${own}.${gone(dropped("inconsistent"))}`;
-    case "screening": return `${step.context ? "Vetting: whose parameters contradict one's own data, over all contexts, is left out." : "What an honest agent could hardly have sent goes first."}${gone(dropped("implausible"))}`;
-    case "trimming": if (step.context && !step.trusts) return "On trial: what is heard has foretold its rewards worse than it did itself, so it decides alone.";
+    case "likeness": return `Neighbours differ: a neighbour whose means are far from the agent's own, over all arms, moves nothing. It may be honest.${gone(dropped("unlike"))}`;
+    case "screening": return `${step.context ? "Vetting: a neighbour whose parameters contradict the agent's own data is left out." : "Reports that an honest agent could hardly have sent are dropped first."}${gone(dropped("implausible"))}`;
+    case "trimming": if (step.context && !step.trusts) return "On trial: the reports predicted its rewards worse than its own data did, so it decides alone.";
       if (step.ignores) return "None is used: f = auto needs four neighbours or more, and no more of them expelled than f.";
       return isAlone(step, arm) ? `None is used: too few are left against f = ${step.f}${kind === "guarded" ? ", or alone one is surer" : ""}.` : `${(TRIMMING[kind] ?? ((f) => `The filter drops what it takes for extreme, with f = ${f}.`))(step.f)}${gone(dropped("trimmed", "unused"))}`;
     case "estimate": return `${isAlone(step, arm) ? `Nothing that was heard is used: the estimate z is one's own${step.context ? " at the context, LinUCB's" : " mean"}.` : ESTIMATE[kind] ?? "The estimate z is what the filter makes of it."} z = ${step.estimates[arm].toFixed(3)}, the truth is ${step.true_means[arm].toFixed(3)}.`;
-    case "index": return `z is worth w = ${step.weights[arm].toFixed(1)} pulls of one's own (${step.pulls[arm]})${step.doubts[arm] ? `, with doubt d = ${step.doubts[arm].toFixed(3)}, which raises the index to the bound of one's own data at most` : ""}; `
+    case "index": return `z is worth w = ${step.weights[arm].toFixed(1)} own pulls (it has ${step.pulls[arm]})${step.doubts[arm] ? `, with doubt d = ${step.doubts[arm].toFixed(3)}, which raises the index to the bound of one's own data at most` : ""}; `
       + `${WIDTH[kind] ?? "the more it is worth, the narrower."} Index ${step.index[arm].toFixed(3)} (t = ${step.time}; ${step.formula}).`;
     case "chance": return `Its chance to be drawn is ${step.index[arm].toFixed(3)} (${step.formula}).`;
     default: return `So in round ${step.round} agent ${step.agent} pulls arm ${step.choice}${step.worth === "index" && step.index ? ", whose index is the largest" : ""}.`;
@@ -90,7 +92,7 @@ const liesOf = (reports) => `The ${reports.length > 1 ? "lies" : "lie"} of ${rep
 // Why lies that are kept do no harm, or how much they may do.
 export function harmlessOf(step, arm) {
   const lies = step.heard.filter((report) => report.lies), kept = lies.filter((report) => ["kept", "heard"].includes(report.fates[arm]));
-  if (!lies.length) return "Nobody whom it hears lies.";
+  if (!lies.length) return "None of the agents that it hears is Byzantine.";
   if (!kept.length) return `No lie is left on arm ${arm + 1}: what ${lies.map((report) => report.agent).join(", ")} told is not used.`;
   const [low, high] = honestRange(step, arm) ?? [NaN, NaN];
   const inside = kept.filter((report) => report.means[arm] >= low && report.means[arm] <= high), outside = kept.filter((report) => !inside.includes(report));
