@@ -7,52 +7,23 @@ random numbers. In brackets is the ratio of the agent that fares worst, averaged
 import math
 import sys
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
-from byzmab import Attack, Experiment, compiled, simulate
+from byzmab import Experiment, simulate
 
 ARMS = (0.5, 0.45, 0.4, 0.3)
 FILTERS = "guarded:spread=0", "guarded"
 SEED = 101  # on which the constants were chosen; another one as the third argument
 
 
-@compiled
-def lie_beside(world, sender, receiver, params, scratch, rng, report):
-    """Tell the receiver's own mean, some standard errors against the truth."""
-    for arm in range(report.pulls.size):
-        count, mean = world.pulls[receiver, arm], world.means[receiver, arm]
-        shift = params[0] * math.sqrt(max(mean * (1.0 - mean), 0.01) / count)
-        report.pulls[arm] = count + 1.0
-        report.means[arm] = min(max(mean + (-shift if arm == world.bests[receiver] else shift), 0.0), 1.0)
-
-
-@compiled
-def lie_at_an_end(world, sender, receiver, params, scratch, rng, report):
-    """Tell 0 on every arm, or 1, by turns of the liars."""
-    for arm in range(report.pulls.size):
-        report.pulls[arm], report.means[arm] = world.pulls[receiver, arm] + 1.0, float(sender % 2)
-
-
-@dataclass(frozen=True)
-class Beside(Attack):
-    """Lies next to the receiver's own mean, which make liars look alike."""
-
-    lie = staticmethod(lie_beside)
-    errors: float = 0.5
-    careful: int = 1
-
-
-@dataclass(frozen=True)
-class Ends(Attack):
-    """One liar at 0, the next at 1: reports that differ as much as they can."""
-
-    lie = staticmethod(lie_at_an_end)
-    careful: int = 1
-
-
-ATTACKS = {"none": "none", "extreme": "extreme", "alie": "alie:careful=1", "beside": Beside(), "ends": Ends()}
+ATTACKS = {
+    "none": "none",
+    "extreme": "extreme",
+    "alie": "alie:careful=1",
+    "beside": "beside:careful=1",
+    "ends": "ends:careful=1",
+}
 
 
 def camps(agents, gap):

@@ -129,7 +129,7 @@ def _check_fates(filter: Filter, heard: Heard, belief: tuple[float, float, float
 def _check_depends_on(filter: Filter) -> None:
     """Following changes, as `depends_on` allows, gives the beliefs that believing anew in every round gives."""
     for attack in ("constant", "adaptive", "gaussian"):
-        # arms enough that on some of them nothing changes but what liars claim
+        # arms enough that on some of them nothing changes but what Byzantine agents claim
         following, anew = (Run(SMALL.but(filter=filter, attack=attack, arms="random:12"), 0) for _ in range(2))
         anew.state.stable_inbox = 0
         for time in range(1, SMALL.horizon):
@@ -243,7 +243,7 @@ def check_policy(policy: Policy) -> None:
 
 @check.register
 def check_attack(attack: Attack) -> None:
-    """It lies to any filter on any graph, also where a Byzantine agent has no neighbour, and leaves the world as it is."""
+    """It lies to any filter on any graph, also if a Byzantine agent has no neighbour, and does not change the world."""
     assert attack.lie is not None or attack.lie_at is not None, "it provides neither `lie` nor `lie_at`"
     if attack.lie_at is not None:
         check_at_contexts(WITH_CONTEXTS.but(attack=attack))

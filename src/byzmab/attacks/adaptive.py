@@ -11,7 +11,7 @@ from byzmab.ordering.shared_order import SharedOrder, admit_first, load_arm, mea
 
 NOBODY = -1.0  # written down where no honest mean is heard
 HONEST, MEMO, MEANS = range(3)  # rows of the scratch table; from MEANS on one row for each arm
-TIME, RECEIVER, KNOWN = range(3)  # columns of MEMO: when and for whom means were written down; when for everyone
+TIME, RECEIVER, KNOWN = range(3)  # columns of MEMO: when, and for which receiver, means were written; when for all
 
 
 @compiled

@@ -93,7 +93,7 @@ class World(NamedTuple):
     kappas: Floats  # agents
     consistency: bool  # whether the filter drops reports with κ n_j < n_i
     starts: Integers  # agents + 1: agent i's neighbours are neighbours[starts[i]:starts[i + 1]]
-    neighbours: Integers  # ascending, so that liars come first
+    neighbours: Integers  # ascending, so that Byzantine agents come first
     inbox_starts: Integers  # agents + 1: the same for the inboxes, in which reports may be remembered
     inbox_senders: Integers
     inbox_rows: Integers  # rows of `told`
@@ -103,7 +103,7 @@ class World(NamedTuple):
     spread: float  # how far its agents may differ, says the filter: see core/differences.py
     differences: Floats  # agents: τ², how far each is from its neighbours
     neighbour_differences: Floats  # agents × agents: τ² of each neighbour; no columns where they are not compared
-    careful: bool  # whether liars tell only what can follow what they told before,
+    careful: bool  # whether Byzantine agents tell only what can follow what they told before,
     past_pulls: Floats  # which is, in rows receiver × byzantine + sender: n, by arm; empty where nobody looks at it
     past_totals: Floats  # and n x̄
 
@@ -160,8 +160,8 @@ class Attack(Plugin):
 
     A mean that is no finite number, like a count that is not positive, is silence on that arm.
 
-    Any attack can be *careful*: with `careful=1` behind its other parameters Byzantine agents tell what is nearest to the lie and
-    can follow what they told before, so that no audit finds them out.
+    Any attack can be *careful*: with `careful=1` behind its other parameters, Byzantine agents send what is nearest to
+    the lie and can follow their earlier reports. Then no audit finds them out.
 
     With contexts the world is a `ContextWorld` (attacks/contexts/world.py), and `report` a table of arms × numbers in
     which n, b and G are to be filled in; what is not, is no Gram matrix or not finite is silence. It may have both.
@@ -180,8 +180,8 @@ class Attack(Plugin):
     # start_round if there is none
     start_round_dense: ClassVar[Any] = None
     equivocates: ClassVar[bool] = True  # whether it may tell two receivers something else in one round
-    careful: int = field(default=0, kw_only=True)  # 1: liars tell nothing that would give them away in an audit
-    sees_edges: ClassVar[bool] = True  # whether it looks at who hears whom; if not, a dense graph is not listed for it
+    careful: int = field(default=0, kw_only=True)  # 1: Byzantine agents send nothing that an audit would expose
+    sees_edges: ClassVar[bool] = True  # whether it looks at the graph; if not, a dense one is not listed for it
 
     def __init_subclass__(cls) -> None:
         """An attack derived from one that does not look at edges, or equivocate, may do both, unless it denies it."""
@@ -196,7 +196,7 @@ class Attack(Plugin):
 
     @property
     def sees_contexts(self) -> bool:
-        """Whether it looks at the context that a receiver sees now. No real Byzantine agent does, so no node lies so."""
+        """Whether it looks at the context that a receiver sees now; no real Byzantine agent can, so no node lies so."""
         return False
 
     @classmethod
@@ -237,7 +237,7 @@ class Attack(Plugin):
         return 1, 1
 
     def scratch_shape_at(self, arms: int, d: int) -> tuple[int, int]:
-        """The same with contexts of d dimensions.
+        """Rows and columns of the table that the attack needs with contexts of d dimensions.
 
         Parameters
         ----------
@@ -272,5 +272,5 @@ def f_of(world: World, receiver: int) -> int:
 
 @compiled
 def pick_normal_agent(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
-    """A `start_round` for attacks that copy: write down the one honest agent whom all lies of this round copy."""
+    """A `start_round` for attacks that copy: write down the one honest agent that all lies of this round copy."""
     scratch[0, 0] = world.byzantine + below(rng, world.pulls.shape[0] - world.byzantine)

@@ -1,10 +1,10 @@
 """Crafted: a family of attacks with parameters, in which `byzmab attack search` looks for the worst.
 
-A lie on an arm is a *rank* among the honest means that the receiver hears and finds consistent, counted from
-the harmful end, which is the low end on the best arm and the high end elsewhere: 0 is the most harmful of them, 1
-the next, and so on to the last; −1 is the end of the scale, 0 or 1; what lies between two ranks is interpolated.
-So lies follow what survives the trimming, whatever the arms. With `errors` a lie is a number of standard errors off
-the true mean, or the receiver's own, instead, towards the harmful end. `extreme`, `adaptive` and `starve` are members.
+A lie on an arm is a *rank* among the honest means that the receiver hears and finds consistent, counted from the
+harmful end. That end is the low one on the best arm, and the high one elsewhere. Rank 0 is the most harmful of them, 1
+the next, and so on to the last; −1 is the end of the scale, 0 or 1. What lies between two ranks is interpolated. So
+lies follow what survives the trimming, whatever the arms. With `errors` a lie is instead a number of standard errors
+off the true mean, or off the receiver's own, towards the harmful end. `extreme`, `adaptive` and `starve` are members.
 """
 
 import math
@@ -108,7 +108,7 @@ def gather(world: World, receiver: int, arm: int, out: Floats) -> int:
 
 @compiled
 def pulls_of(world: World, receiver: int, arm: int) -> float:
-    """The count that a lie is measured by: the receiver's, the largest of a honest agent for one to everyone."""
+    """The count that a lie is measured by: the receiver's, the largest of an honest agent for one to everyone."""
     if receiver != EVERYONE:
         return float(world.pulls[receiver, arm])
     most = 0.0
@@ -119,7 +119,7 @@ def pulls_of(world: World, receiver: int, arm: int) -> float:
 
 @compiled
 def craft(world: World, receiver: int, arm: int, params: Floats, scratch: Floats) -> None:
-    """Write down what all Byzantine agents tell a receiver on an arm; NaN for what each of them reports of its own tally."""
+    """Write down what all Byzantine agents report to a receiver on an arm; NaN where each reports its own tally."""
     standing = BEST if arm == best_for(world, receiver) else SECOND if arm == scratch[MEMO, SECOND_ARM] else OTHERS
     if not is_target(standing, params[TARGET]):
         scratch[PULLS, arm], scratch[MEANS, arm] = math.nan, math.nan
@@ -157,7 +157,7 @@ def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> No
 
 @compiled
 def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Report) -> None:
-    """The crafted report; all Byzantine agents tell one receiver the same, so the first of them writes it down for the others."""
+    """The crafted report; a receiver gets the same from all Byzantine agents, so the first writes it down for all."""
     whom = EVERYONE if params[COMMON] > 0.0 else receiver
     known = scratch[MEMO, TIME] == world.time + 1 and scratch[MEMO, RECEIVER] == whom
     scratch[MEMO, TIME], scratch[MEMO, RECEIVER] = world.time + 1, whom
@@ -200,11 +200,11 @@ class Crafted(Attack):
     isolate: int = 0  # silent on arms other than the best where fewer honest reports than this are consistent
     switch: int = 0  # the round from which on everyone is struck
     errors: int = RANKS  # a lie is measured in ranks, or in standard errors off the truth, or off the receiver's mean
-    common: int = 0  # 1: no equivocation; n is then the largest count of a normal agent
+    common: int = 0  # 1: no equivocation; n is then the largest count of an honest agent
     best_share: float = 1.0  # of the receivers who are struck on the best arm before the switch
     pause: int = 0  # the round from which on nobody is struck,
     resume: int = 0  # and that from which on it goes on as before
-    target: int = ALL_ARMS  # which arms are lied about; on the others liars report their own tally
+    target: int = ALL_ARMS  # which arms are lied about; on the others Byzantine agents report their own tally
 
     def __post_init__(self) -> None:
         ranks = self.best, self.second, self.others, self.spared

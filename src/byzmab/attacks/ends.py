@@ -17,7 +17,7 @@ def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Float
 
 @dataclass(frozen=True)
 class Ends(Attack):
-    """Mean 0 on every arm from every second Byzantine agent, 1 from the others, with one pull more than the receiver."""
+    """Mean 0 on every arm from every second Byzantine agent, 1 from the rest, with one pull more than the receiver."""
 
     lie = staticmethod(lie)
     sees_edges = False

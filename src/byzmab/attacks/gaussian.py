@@ -29,10 +29,10 @@ def start_run(world: World, params: Floats, scratch: Floats, rng: Words) -> None
 
 @compiled
 def start_round(world: World, params: Floats, scratch: Floats, rng: Words) -> None:
-    """Draw, for every Byzantine agent, one of the honest agents that hear it or that it hears; itself where there is none.
+    """Draw, for every Byzantine agent, an honest agent that hears it or that it hears; itself where there is none.
 
-    The last column holds the one drawn, the one before how many were seen: each new one takes the place
-    with chance 1 / seen.
+    The last column holds the agent drawn, the one before how many were seen. Each new one takes the place with
+    chance 1 / seen.
     """
     seen, drawn = scratch.shape[1] - 2, scratch.shape[1] - 1
     for liar in range(world.byzantine):

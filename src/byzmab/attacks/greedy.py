@@ -4,8 +4,9 @@ For every arm of a receiver some counts and means are tried. The filter's functi
 of the arm, and the policy's function compares two beliefs as if they were two arms. The lie that is kept makes a poor
 arm look best, and the best arm worst. A careful Byzantine agent tries only what can follow what it told before.
 
-Lies are tried out anew every few rounds, less often as time goes on. All Byzantine agents tell a receiver the same. `phased`
-strikes one honest agent after the other, `victim` one for the whole run; the others are told the Byzantine agents' own tallies.
+Lies are tried out anew every few rounds, less often as time goes on. All Byzantine agents send a receiver the same.
+`phased` strikes one honest agent after the other, `victim` one for the whole run. The others receive the Byzantine
+agents' own tallies.
 """
 
 import math
@@ -144,7 +145,7 @@ def plan_lies(
 
 @compiled
 def allowed(world: World, edge: int, arm: int, count: float, mean: float) -> tuple[float, float]:
-    """The count and mean as they can be told: for a careful Byzantine agent, the nearest that can follow what it told before."""
+    """The count and mean to send: for a careful Byzantine agent, the nearest that can follow its past reports."""
     if not world.careful:
         return count, mean
     return nearest(count, mean, world.past_pulls[edge, arm], world.past_totals[edge, arm], True)

@@ -20,7 +20,7 @@ def lie(world: World, sender: int, receiver: int, params: Floats, scratch: Float
 def lie_at(
     world: ContextWorld, sender: int, receiver: int, params: Floats, scratch: Floats, rng: Words, report: Floats
 ) -> None:
-    """The same with contexts."""
+    """A count of zero at contexts: silence."""
     for arm in range(report.shape[0]):
         report[arm, 0] = 0.0
 

@@ -145,13 +145,13 @@ def trimmed_sum(values: Floats, f: int) -> tuple[float, int]:
 
 @compiled
 def count_instead(state: State, messages: int, arms: int) -> None:
-    """Count so many messages, on so many arms each, for this round, where not everyone told everyone who hears it."""
+    """Count so many messages, on so many arms each, for this round, where not every agent sent to all that hear it."""
     state.messages += messages - state.edges
     state.arms_told += messages * arms - state.edges * state.arms
 
 
 def adjacency(state: State) -> Floats:
-    """Who hears whom in the first round, as a matrix of 0 and 1: row i has a 1 for each whom i hears."""
+    """Which agents hear which in the first round, as a matrix of 0 and 1: row i has a 1 for each agent that i hears."""
     agents = state.agents
     starts, graph = state.graph_starts, state.graph
     heard = np.zeros((agents, agents))
@@ -183,7 +183,7 @@ def check_undirected(name: str, network: Network) -> None:
 
 
 def neighbours_of(network: Network) -> Floats:
-    """Who hears whom on a graph without chance, as a matrix of 0 and 1."""
+    """Which agents hear which on a graph without chance, as a matrix of 0 and 1."""
     agents, graph = network.agents, network.graph
     out, rng, params = np.empty(agents, np.int64), np.zeros(1, np.uint64), np.array(graph.params, np.float64)
     heard = np.zeros((agents, agents))

@@ -25,7 +25,7 @@ def graph_constants(mixing: Floats) -> Floats:
 
 @lru_cache(maxsize=16)
 def _constants(content: bytes, agents: int) -> Floats:
-    """The same of a matrix by its content, as all runs on a graph have it in common."""
+    """The constants of a matrix, given by its content, as all runs on a graph have it in common."""
     values, vectors = np.linalg.eigh(np.frombuffer(content).reshape(agents, agents))
     values, vectors = values[::-1], vectors[:, ::-1]
     values = np.where(np.abs(values) < ROUNDING, 0.0, values)

@@ -1,8 +1,8 @@
 """Algorithm 4: coop-UCB2, with trimming (Landgren, Srivastava & Leonard 2016, 2021).
 
-Counts n̂ and sums ŝ are mixed over the network by P = I − κ/d_max · L with κ = d_max / (d_max + 1) (the paper
-prints d_max − 1, which makes P negative): a neighbour weighs 1 / (d_max + 1), and an agent itself the rest.
-Received ŝ and n̂ are trimmed, each by its own order. A report tells n̂ and ŝ / n̂.
+Counts n̂ and sums ŝ are mixed over the network by P = I − κ/d_max · L with κ = d_max / (d_max + 1). The paper prints
+d_max − 1, which makes P negative. A neighbour weighs 1 / (d_max + 1), and an agent itself the rest. Received ŝ and n̂
+are trimmed, each by its own order. A report contains n̂ and ŝ / n̂.
 """
 
 import math

@@ -1,9 +1,9 @@
 """After DeMABAR (Hu, Wang & Chen 2026): epochs as in BARBAR, and a trimmed mean of what neighbours found in them.
 
-The paper's text was not to be had: lengths of epochs and who is heard are as summaries tell them, the rest is BARBAR's
-(Gupta et al. 2019) with a filter put in. In an epoch arms are drawn with chances that stay the same, so that Byzantine agents
-cannot react within it; at its end everyone tells r, its sum of rewards over the expected pulls, and averages what it
-hears without the f largest and f smallest.
+The paper's text was not available. The lengths of epochs, and which agents are heard, are as summaries give them; the
+rest is BARBAR's (Gupta et al. 2019) with a filter put in. In an epoch arms are drawn with chances that stay the same,
+so that Byzantine agents cannot react within it. At its end every agent reports r, its sum of rewards over the expected
+pulls, and averages what it receives without the f largest and f smallest.
 """
 
 import math

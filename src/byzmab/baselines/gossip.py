@@ -1,10 +1,12 @@
 """Gossip of arm names, without blocking and with: GosInE (Chawla et al. 2020), Vial et al. 2021 and 2022.
 
-An agent plays UCB(α) on its active arms: S sticky ones that it never gives up, and two more, U and L. At the end of
-phase j, after ⌈j^β⌉ rounds, it asks one neighbour for the arm that this one pulled most within the phase, and takes it
-in place of the worse of U and L. Nothing but the name of an arm is ever told. Blocking: whoever recommended an arm
-that did not become one's own most pulled (2021), or that one hardly pulled while one's own most pulled stayed the same
-for long (2022), is not asked for a while.
+An agent plays UCB(α) on its active arms: S sticky ones that it never gives up, and two more, U and L. Phase j ends
+after ⌈j^β⌉ rounds. Then the agent asks one neighbour for the arm that this one pulled most within the phase. It takes
+that arm in place of the worse of U and L. Nothing but the name of an arm is ever sent.
+
+Blocking: a neighbour is not asked for a while if the arm that it recommended did not become the agent's own most pulled
+(2021). In the 2022 version, it is not asked if the agent hardly pulled that arm, while its own most pulled arm stayed
+the same for long.
 
 A report stands for a recommendation: the arm with the largest mean, ties at random; without counts there is none.
 Honest agents tell mean 1 on the arm that they recommend, 0 on other active arms and −1 on those that are not active.
@@ -173,7 +175,7 @@ class Gossip(Baseline):
     update = staticmethod(update)
     alpha: float = 4.0  # of UCB(α)
     beta: float = 2.0  # phase j ends after ⌈j^β⌉ rounds
-    sticky: int = 0  # S; 0 for as many as let normal agents cover all arms
+    sticky: int = 0  # S; 0 for as many as let honest agents cover all arms
 
     def __post_init__(self) -> None:
         exponents = 1.0 <= self.beta <= 8.0 and 1.0 <= self.blocking_exponent() <= 8.0

@@ -1,13 +1,13 @@
 """Elimination by medians at a server: after RCLB (Mitra et al. 2022) and Fed-MoM-UCB (Saday et al. 2025).
 
-All agents pull all active arms in turn, equally often. At the end of a phase they tell their means to a server, which
-takes the median over agents, or over groups of them, drops the arms that are far below the best, and tells everyone
-which are left. The server is the last honest agent; it must hear everyone. Everyone follows its verdict, so
-that phases always match: without a server, a Byzantine agent who tells each agent something else would part them.
+All agents pull all active arms in turn, equally often. At the end of a phase they send their means to a server, which
+takes the median over agents, or over groups of them. It drops the arms that are far below the best, and tells every
+agent which are left. The server is the last honest agent; it must hear every agent. All agents follow its verdict, so
+that phases always match: without a server, a Byzantine agent that sends each agent something else would part them.
 
 - RCLB on orthonormal arms: phases ℓ with ε = 2^−ℓ, means of the phase, 2γ = 2 √2 (1 + C a √N) ε, a = f / N.
-- Fed-MoM-UCB: means of all phases so far, medians of the means of groups of B, and 2E by the share a of Byzantine agents; it ends
-  when E is small enough for the margin ε.
+- Fed-MoM-UCB: means of all phases so far, medians of the means of groups of B, and 2E by the share a of Byzantine
+  agents; it ends when E is small enough for the margin ε.
 """
 
 import math
@@ -185,7 +185,7 @@ class MedianElimination(Baseline):
     groups: int = 0  # 0: RCLB; 1: Fed-MoM-UCB
     constant: float = 1.0  # C of RCLB, of a lemma
     delta: float = 0.01  # of RCLB: the chance to fail
-    share: float = -1.0  # a: the share of liars reckoned with; f / N if negative
+    share: float = -1.0  # a: the share of Byzantine agents assumed; f / N if negative
     epsilon: float = 0.05  # of Fed-MoM-UCB: the margin within which arms are as good as the best
 
     def __post_init__(self) -> None:

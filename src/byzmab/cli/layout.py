@@ -1,8 +1,8 @@
 """Tables that fit a terminal.
 
 A table is printed once. Columns whose cells are all equal stand in a line above it. Where the terminal is too narrow,
-headings are broken over several lines, then columns are left out, those of the highest rank first and of equal ranks
-the rightmost, and a line below names them. If the rest is still too wide, words wrap; numbers are never cut.
+headings are first broken over several lines. Then columns are left out, those of the highest rank first and of equal
+ranks the rightmost, and a line below names them. If the rest is still too wide, words wrap; numbers are never cut.
 """
 
 import os

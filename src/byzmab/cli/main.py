@@ -132,7 +132,7 @@ def _interrupt(number: int, frame: FrameType | None) -> Never:
 def _lost(complaint: Any) -> None:
     """Stop again, and soon, where the interrupt itself got lost: nothing leaves a function that a library calls."""
     if issubclass(complaint.exc_type, KeyboardInterrupt):
-        again = threading.Timer(AGAIN, os.kill, [os.getpid(), signal.SIGINT])  # wakes whoever sleeps, too
+        again = threading.Timer(AGAIN, os.kill, [os.getpid(), signal.SIGINT])  # wakes sleeping threads, too
         again.daemon = True
         again.start()
 

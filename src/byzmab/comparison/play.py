@@ -17,7 +17,7 @@ from byzmab.search.search import search_attack, space_of
 from byzmab.sweep.store import ResultStore
 
 NONE = "none"
-TUNING, SEARCHING = 1, 2  # added to the seed: tuned and searched on other luck than judged
+TUNING, SEARCHING = 1, 2  # added to the seed: tuned and searched on other random numbers than judged
 PUBLISHED, TUNED = "published", "tuned"
 
 Progress = Callable[[int, int, str], None]

@@ -42,7 +42,7 @@ def context_world(state: State) -> ContextWorld:
 
 @compiled_borrowing_noinline
 def hear_lie(world: ContextWorld, sender: int, receiver: int, arm: int, before: Floats, report: Floats) -> None:
-    """`hear` a lie; where its G is that of the lie before, of the receiver or of the Byzantine agent, nothing is inverted."""
+    """`hear` a lie; if its G is that of the last lie, of the receiver or of the Byzantine agent, invert nothing."""
     statistics, d = world.statistics, world.contexts.shape[1]
     known = (
         hear_as(report, before, d)

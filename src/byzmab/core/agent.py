@@ -482,7 +482,8 @@ class Agent(Decider):
     def explain(self, x: Any = None) -> dict[Name, dict[Arm, Fate]]:
         """What becomes of each neighbour's report on each arm: at a context x, or at that of the latest choice.
 
-        An arm without a reward of your own hears nobody. Whoever vetting leaves out is implausible on every arm.
+        An arm without a reward of your own hears nobody. A neighbour that vetting leaves out is implausible on every
+        arm.
 
         Parameters
         ----------

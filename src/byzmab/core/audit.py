@@ -1,7 +1,7 @@
 """Audit: whether one report can follow another of the same agent.
 
-Tallies only grow. Between two reports an honest agent's count on an arm rises by some m ≥ 0, and the sum of its
-rewards, each in [0, 1], by something from 0 to m. Whoever tells anything else has given itself away, whatever the
+Tallies only grow. Between two reports an honest agent's count on an arm rises by some m ≥ 0. The sum of its rewards,
+each in [0, 1], rises by something from 0 to m. An agent that reports anything else has given itself away, whatever the
 truth is.
 
 Where neighbours are always the same and no report is lost, silence gives away, too: every honest agent has pulled every
@@ -13,7 +13,7 @@ import math
 from byzmab.core.compiler import compiled
 
 ROUNDING = 1e-9  # of pulls · mean, per pull: what rounding can do
-NEXT_TO_NOTHING = (1.0, 0.5)  # the count and the mean of whoever must tell something, and wants to tell nothing
+NEXT_TO_NOTHING = (1.0, 0.5)  # the count and the mean of an agent that must send something, and wants to send nothing
 
 
 def can_follow(pulls: float, total: float, past_pulls: float, past_total: float) -> bool:

@@ -40,7 +40,7 @@ OWN = "own"  # in the cache directory: loops with plug-ins of users in them
 # new numba can break it.
 PLAIN = os.environ.get("BYZMAB_PLAIN_NUMBA") == "1"
 PUBLIC: dict[str, Any] = {"nogil": True, "error_model": "numpy"}  # of numba, for all that we compile
-OPTIONS = PUBLIC if PLAIN else {**PUBLIC, "_nrt": True}  # said, or it would be that of whoever calls
+OPTIONS = PUBLIC if PLAIN else {**PUBLIC, "_nrt": True}  # said, or it would be that of the caller
 BORROWING = PUBLIC if PLAIN else {**PUBLIC, "_nrt": False}  # counts no references: see `compiled_borrowing`
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -184,7 +184,7 @@ def compiled(function: Function) -> Function:
 
 
 def compiled_noinline(function: Function) -> Function:
-    """The same for a large function, which need not be inlined: compiling takes less long, a call a little more."""
+    """`compiled` for a large function, which need not be inlined: compiling takes less long, a call a little more."""
     return _with_inner_side(function, is_ours(function))  # type: ignore[no-any-return]
 
 
@@ -200,7 +200,7 @@ def compiled_borrowing(function: Function) -> Function:
 
 
 def compiled_borrowing_noinline(function: Function) -> Function:
-    """The same for a large function, which is optimized by itself: left to its callers, loops took a third longer."""
+    """`compiled_borrowing` for a large function, optimized alone: left to its callers, loops took a third longer."""
     _check_borrowing(function)
     return _compile(function, CACHE if is_ours(function) else None, options=BORROWING)  # type: ignore[no-any-return]
 

@@ -105,7 +105,7 @@ def _bounds(own: Report, belief: Belief, deltas: Floats, arms: Any = slice(None)
     low, high = np.maximum(own.means - width, 0.0), np.minimum(own.means + width, 1.0)
     width = belief.doubts + np.sqrt(heard / (2.0 * np.where(unknown, 1.0, belief.weights)))
     both_low, both_high = np.maximum(low, belief.estimates - width), np.minimum(high, belief.estimates + width)
-    meet = both_low <= both_high  # or else more than f lie, or luck is out: then one's own pulls count
+    meet = both_low <= both_high  # or else more than f lie, or the bounds failed by chance: then one's own pulls count
     return (
         np.where(unknown, 0.0, np.where(meet, both_low, low)),
         np.where(unknown, 1.0, np.where(meet, both_high, high)),

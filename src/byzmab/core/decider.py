@@ -1,4 +1,4 @@
-"""The part of one agent that believes and chooses: whom it hears, its arms and its workspace, kept in step."""
+"""The part of one agent that believes and chooses: its neighbours, its arms and its workspace, kept in step."""
 
 import warnings
 from typing import Any
@@ -118,7 +118,7 @@ class Decider:
         return {sender: float(self._differences[row]) for sender, row in self._rows_of.items()}
 
     def _set_differences(self, own: float, neighbours: dict[Name, float]) -> None:
-        """Write τ² of the agent itself, and of those senders of whom it is known."""
+        """Write τ² of the agent itself, and of those senders for which it is known."""
         self._differences = np.zeros(self._capacity + 1)  # by row; the last one is the agent's own
         self._differences[-1] = own
         for sender, row in self._rows_of.items():

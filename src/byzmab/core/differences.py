@@ -1,8 +1,8 @@
 """Agents differ: how far an agent's arms are from its neighbours', and how much their reports are worth then.
 
-If the true means of an agent lie a standard deviation τ from what its neighbours believe, the mean of their W pulls is
-worth no more than 1 / (1/W + τ²/v) pulls of its own, v being the variance of a reward: never more than v/τ². τ² is
-measured by moments, over all arms at once, from own means and what a filter makes of the reports alone:
+Let the true means of an agent lie a standard deviation τ from what its neighbours believe. Then the mean of their W
+pulls is worth no more than 1 / (1/W + τ²/v) pulls of its own, v being the variance of a reward. That is never more than
+v/τ². τ² is measured by moments, over all arms at once, from own means and what a filter makes of the reports alone:
 
     (x̄ − z)² − v/n − v/W        of an arm; its mean is τ², and its variance is 2 (v/n + v/W)² where τ = 0
 
@@ -19,7 +19,7 @@ from byzmab.core.compiler import compiled
 from byzmab.core.report import Belief, Floats
 
 AUTO = -1.0  # of a filter's `spread`: measure it
-LEAST_SHARE = 0.3  # of its pulls that a report must be worth to be heard at all
+LEAST_SHARE = 0.1  # of its pulls that a report must be worth to be heard at all
 EVERY = 20  # rounds between two measurements
 LEAST = 8.0  # pulls, own ones and others', of arms that are measured
 DEVIATIONS = 2.0  # standard deviations of the measurement that are taken off it: less is no difference

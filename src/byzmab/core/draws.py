@@ -1,8 +1,8 @@
 """Random draws that are pure functions of what they are for.
 
-Every draw is a hash of (seed, run, purpose, agent, time, …), so neither the number of workers nor the
-order of evaluation changes a digit, and a plain transcription of the paper can be fed the very same luck.
-The generator is SplitMix64 (Steele, Lea & Flood 2014): a counter times an odd constant, then a finalizer.
+Every draw is a hash of (seed, run, purpose, agent, time, …), so neither the number of workers nor the order of
+evaluation changes a digit. A plain transcription of the paper can be given the very same random numbers. The generator
+is SplitMix64 (Steele, Lea & Flood 2014): a counter times an odd constant, then a finalizer.
 """
 
 import math

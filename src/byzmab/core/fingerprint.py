@@ -33,7 +33,7 @@ PROTOCOL = 4  # of pickle, by which objects say what they are made of
 
 
 class Unknowable(Exception):
-    """What something is cannot be told; the message says why."""
+    """An object that cannot be fingerprinted; the message says why."""
 
 
 def fingerprint(plugin: Any) -> str:

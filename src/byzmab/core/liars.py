@@ -66,5 +66,5 @@ def checked_f(f: Any, most: int) -> int:
 
 
 def f_as_given(f: int) -> int | str:
-    """What `checked_f` was given."""
+    """The f that `checked_f` was given."""
     return AUTO if f == FROM_NEIGHBOURS else f

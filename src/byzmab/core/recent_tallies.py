@@ -59,7 +59,7 @@ class RecentTallies:
 
     @classmethod
     def from_rows(cls, forgetting: Forgetting, clock: float, tallies: list[Any], latest: list[Any]) -> Self:
-        """The same again; BadInput where it is none."""
+        """Read what `as_rows` wrote; BadInput where it is malformed."""
         found = cls(forgetting)
         found.clock = float(clock)
         found._tallies = {checked_name("arm", arm): (float(count), float(value)) for arm, count, value in tallies}

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-AUTO: Final = "auto"  # of f: as many liars as the guarantee allows for the neighbours there are
+AUTO: Final = "auto"  # of f: as many Byzantine agents as the guarantee allows for the neighbours there are
 
 FILTER = "guarded"
 POLICY = "moss"

@@ -165,7 +165,7 @@ class Middle(NamedTuple):
     pulls: float  # Σ c_j: every count capped at one's own, c_j = min(n_j, n_i)
     rewards: float  # Σ c_j x̄_j
     at_least_own: int  # how many have n_j ≥ n_i
-    centre: float  # the median of one's own mean and of all that is heard, for filters that say what they drop
+    centre: float  # the median of the agent's own mean and of all that is heard, for filters that say what they drop
 
 
 NO_MIDDLE = Middle(0, 0.0, 0.0, 0.0, 0, math.nan)

@@ -105,7 +105,7 @@ def imports_of(module: str, path: Path) -> list[str]:
 
 @lru_cache(maxsize=EXAMINED)
 def _imports(path: Path, stamp: int) -> tuple[str, ...]:
-    """The same as they are written; `stamp` tells versions of the file apart."""
+    """The imported modules as the file writes them; `stamp` tells versions of the file apart."""
     try:
         tree = ast.parse(path.read_bytes())
     except SyntaxError:

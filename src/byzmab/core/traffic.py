@@ -1,8 +1,9 @@
 """A floor and a cap of traffic: the share of decisions that an arm gets at least, and at most.
 
 Every decision draws one number u, uniform on [0, 1). It belongs to an arm's floor, or else to what the floors leave
-free, which goes to the arm that the policy prefers as far as its cap allows, then to the one that it prefers among the
-others, and so on. So given all that came before, the chance of every arm is between its floor and its cap.
+free. That part goes to the arm that the policy prefers as far as its cap allows. The rest goes to the one that it
+prefers among the others, and so on. So given all that came before, the chance of every arm is between its floor and its
+cap.
 """
 
 import math

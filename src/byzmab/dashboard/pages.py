@@ -62,7 +62,7 @@ def _plotly(compressed: bool) -> bytes:
 
 @get("/plotly.js", media_type="text/javascript")
 async def plotly_script(request: Request[Any, Any, Any]) -> Response[bytes]:
-    """Plotly's script, compressed for whoever takes it so: a third of the bytes."""
+    """Plotly's script, compressed for browsers that accept it so: a third of the bytes."""
     compressed = "gzip" in request.headers.get("accept-encoding", "")
     script = await asyncio.to_thread(_plotly, compressed)
     headers = {"vary": "accept-encoding", "cache-control": "private, max-age=86400"}

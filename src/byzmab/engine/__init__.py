@@ -4,7 +4,7 @@ Read it in the order of a round:
 
 1. `state.py`      the data: all arrays of a run behind one pointer
 2. `round.py`      `advance`, the loop over rounds, and what it calls in this order; `baseline_round.py` for algorithms
-3. `draw.py`       who hears whom
+3. `draw.py`       which agents hear which
 4. `deliver.py`    who is heard now, which reports are remembered, and in which rows they stand
 5. `tell.py`       what honest agents tell, where that is not everything in every round
 6. `lie.py`        what Byzantine agents tell

@@ -1,12 +1,13 @@
-"""Audit: who tells what cannot follow what it told before is heard no more, by whom it was told so.
+"""Audit: an agent whose report cannot follow what it sent before is heard no more by the receiver of that report.
 
 Besides the rule of core/audit.py, which goes arm by arm, counts are added up over arms, as an agent pulls one arm a
-round: between two whole reports they grow together by at most the rounds in between, and sum up to M + t at most. Nodes
-cannot audit that, as they have no rounds in common. Careful Byzantine agents of a testbed keep to it by their own rounds.
+round. Between two whole reports they grow together by at most the rounds in between, and sum up to M + t at most. Nodes
+cannot audit that, as they have no rounds in common. Careful Byzantine agents of a testbed keep to it by their own
+rounds.
 
-Where links are reliable whoever leaves out an arm is expelled, too. Only lies are audited, as honest tallies pass by
-themselves. An expelled Byzantine agent is one of the f, and the filter goes on with f − 1 for the rest, as a node does that holds
-proof of a lie. A *careful* Byzantine agent tells what is nearest to its lie and passes.
+Where links are reliable, an agent that leaves out an arm is expelled, too. Only lies are audited, as honest tallies
+pass by themselves. An expelled Byzantine agent is one of the f, and the filter goes on with f − 1 for the rest. A node
+that holds proof of a lie does so, too. A *careful* Byzantine agent sends what is nearest to its lie and passes.
 """
 
 from typing import NamedTuple
@@ -38,7 +39,7 @@ def past_of(state: State) -> Past:
 
 @compiled
 def edge_of(state: State, sender: int, receiver: int) -> int:
-    """Return the row of a Byzantine agent and a receiver, receiver by receiver; one for all receivers where lies are common."""
+    """Return the row of a Byzantine agent and a receiver, receiver by receiver; where lies are common, one for all."""
     return int((0 if state.common_lies == 1 else receiver * state.byzantine) + sender)
 
 
@@ -60,7 +61,8 @@ def be_careful(past: Past, edge: int, lie: Report, expected: bool, time: int) ->
 def grow_less(past: Past, edge: int, lie: Report, room: float, expected: bool) -> None:
     """Let the counts of a lie grow by whole pulls, and by no more than there is room for.
 
-    Each arm has a first pull; then, pull by pull, that arm grows that lacks most of what the Byzantine agent wants to claim.
+    Each arm has a first pull. Then, pull by pull, that arm grows that lacks most of what the Byzantine agent wants to
+    claim.
     """
     pulls, means = lie.pulls, lie.means
     wanted = pulls.copy()

@@ -76,7 +76,7 @@ def fill_inboxes(state: State) -> int:
 
 @compiled_noinline
 def fill_kept_inboxes(state: State) -> int:
-    """The same where what was told is kept per edge: each report has a row of its own for ever."""
+    """`fill_inboxes` where what was sent is kept per edge: each report has a row of its own for ever."""
     starts = state.in_edge_starts
     if starts[state.agents] > state.inbox_capacity:
         return INBOXES

@@ -180,7 +180,7 @@ def take_lies(
     byzantine, lies, silent = shared.queue.size - shared.senders.size, 0, 0
     for entry in range(rows.size):
         if senders[entry] >= byzantine:
-            break  # an honest report; liars come first
+            break  # an honest report; Byzantine agents come first
         row = rows[entry]
         shared.lie_pulls[lies], shared.lie_means[lies] = told_pulls[row, arm], told_means[row, arm]
         lies += kappa * told_pulls[row, arm] >= least

@@ -1,8 +1,8 @@
 """Believe where little is told: the reports on an arm are digested when one of them changes, and believed from then on.
 
-A filter that looks at the means alone, and at whether a report passes step A, makes the same of the others' reports
-until one of them is told anew, or one's own pulls leave one behind. What it makes of them is kept. So a round in which
-nothing is heard costs no look at any report.
+Some filters look at the means alone, and at whether a report passes step A. Such a filter makes the same of the others'
+reports until a new one arrives, or the receiver's own pulls leave one behind. What it makes of them is kept. So a round
+in which nothing is received costs no look at any report.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Draw: who hears whom in this round."""
+"""Draw: which agents hear which in this round."""
 
 from functools import cache
 from typing import Any

@@ -75,7 +75,7 @@ def begin_round(state: State, world: World, params: Floats, scratch: Floats, rng
 
 
 def begin_round_dense(state: State, world: World, params: Floats, scratch: Floats, rng: Words) -> None:
-    """The same where reports are ordered once for all."""
+    """`begin_round` where reports are ordered once for all."""
     start_round_dense(world, shared_order_of(state), params, scratch, rng)
 
 
@@ -165,7 +165,7 @@ def tell_and_audit(state: State, world: World, past: Past, receiver: int, row: i
 
 @compiled
 def deliver(state: State, world: World, past: Past, sender: int, receiver: int, row: int, report: Report) -> None:
-    """Tell a lie, made nearest to what passes where Byzantine agents are careful, and audit it where that is asked for."""
+    """Send a lie, made nearest to what passes where Byzantine agents are careful; audit it where that is asked for."""
     told, edge = Report(world.told.pulls[row], world.told.means[row], ()), edge_of(state, sender, receiver)
     dirty, expected, compares = state.dirty[row], state.expects == 1, state.audits + state.careful > 0
     if state.careful == 1:
@@ -198,7 +198,7 @@ def lie_all(state: State) -> None:
     rng[0] = key
     begin_round(state, world, params, scratch, rng)
     past, common = past_of(state), state.common_lies == 1
-    for receiver in range(1 if common else agents):  # a common lie does not look at whom it is told
+    for receiver in range(1 if common else agents):  # a common lie does not look at its receiver
         first, end = (0, byzantine) if common else (world.inbox_starts[receiver], world.inbox_starts[receiver + 1])
         for entry in range(first, end):
             sender = entry if common else world.inbox_senders[entry]

@@ -94,7 +94,7 @@ def pull_all(state: State) -> None:
 
 
 def pull_and_forget(state: State) -> None:
-    """The same where tallies forget: what is left of them is brought up to date, too."""
+    """`pull_all` where tallies forget: what is left of them is brought up to date, too."""
     pull_all(state)
     keep_recent(state)
 

@@ -5,11 +5,11 @@ Each class below declares what one part of the engine owns; `State` is all of th
 `unless` says when an array is not needed, or shares the memory of another one. docs/decisions/0002-state.md has the
 reasons and the numbers.
 
-Reports live in rows of `told_pulls` and `told_means`, one column per arm. The first `history` × `agents` rows hold
-what honest agents could have sent in the last `history` rounds (one round unless there is memory or delay), the rest
-hold lies, one row for each Byzantine agent and receiver. Where not everything is sent in every round, cached reports
-stand between the two, in one row for each sender; or, where the neighbours change, in one for each receiver and sender,
-and lies among them: see `engine/tell.py`.
+Reports live in rows of `told_pulls` and `told_means`, one column per arm. The first `history` × `agents` rows hold what
+honest agents could have sent in the last `history` rounds (one round unless there is memory or delay). The rest hold
+lies, one row for each Byzantine agent and receiver. Where not everything is sent in every round, cached reports stand
+between the two, in one row for each sender. Where the neighbours change, there is one row for each receiver and sender
+instead, and lies are among them: see `engine/tell.py`.
 """
 
 import numpy as np
@@ -86,7 +86,7 @@ def compares_nothing(state: "State") -> bool:
 
 
 class Sizes:
-    """What shapes are made of."""
+    """The sizes that shapes are made of."""
 
     agents: int = size("N")
     arms: int = size("M")
@@ -236,7 +236,7 @@ class Agents:
 
 
 class Network:
-    """Who hears whom, and which reports stand in which rows."""
+    """Which agents hear which, and which reports stand in which rows."""
 
     graph_starts: Integers = array("bounds", about="where each agent's neighbours begin")
     graph: Integers = array("edge_capacity", about="the neighbours, ascending")

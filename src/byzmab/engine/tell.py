@@ -20,7 +20,7 @@ NOT_KEPT, PER_SENDER, PER_EDGE = range(3)
 
 @compiled
 def kept_row(state: State, receiver: int, sender: int) -> int:
-    """The row in which what a honest agent told a receiver is kept."""
+    """The row in which what an honest agent told a receiver is kept."""
     first = state.history * state.agents
     return int(first + sender if state.kept == PER_SENDER else first + receiver * state.agents + sender)
 
@@ -80,7 +80,7 @@ def count_hearers(state: State) -> None:
     for edge in range(end):
         if state.dense == 0 or in_edges[edge] < state.byzantine:
             out_degrees[in_edges[edge]] += 1
-    if state.dense == 1:  # of normal agents those who do not hear them are listed
+    if state.dense == 1:  # of honest agents those who do not hear them are listed
         missing = state.missing
         for sender in range(state.byzantine, agents):
             out_degrees[sender] = agents

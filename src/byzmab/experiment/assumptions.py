@@ -98,7 +98,7 @@ def too_few_neighbours(experiment: Experiment) -> str | None:
 
 
 def too_many_liars(experiment: Experiment) -> str | None:
-    """One sentence where a honest agent can hear more Byzantine neighbours than f."""
+    """One sentence where an honest agent can hear more Byzantine neighbours than f."""
     if experiment.parts.f >= experiment.parts.byzantine or not _uses_f(experiment):
         return None
     liars, fs = most_liars(experiment), f_of_agents(experiment)

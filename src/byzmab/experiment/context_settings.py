@@ -80,7 +80,7 @@ def constant_of_drawn(d: int) -> Floats:
 
 
 def constant_of(contexts: ContextParts) -> Floats:
-    """The same for drawn contexts or data: of these the vector whose product with each is nearest to 1."""
+    """The vector whose product with each drawn context is 1; for data, that whose product with each is nearest to 1."""
     if contexts.data is None:
         return constant_of_drawn(contexts.d)
     ones = np.ones(len(contexts.data.contexts))
@@ -177,7 +177,7 @@ def _arrays_of(path: str, digest: str) -> tuple[Floats, Floats]:
 
 
 def _checked_data(path: str, contexts: Floats, means: Floats) -> tuple[Floats, Floats]:
-    """The same, row by row; what rounding has made longer than 1 is made 1 long, as an agent does."""
+    """Return the arrays, checked row by row; a context that rounding made longer than 1 is cut to 1, as by an agent."""
     if not len(contexts) == len(means) > 0 or means.shape[1] < 2:
         found = f"{len(contexts)} contexts and means of {len(means)} rows and {means.shape[1]} arms"
         raise BadInput(f"arms {path!r} has {found}; allowed: {ARRAYS}")

@@ -33,7 +33,7 @@ def expected_heard(experiment: Experiment) -> Floats:
     degrees = parts.placed.degrees(parts.agents, parts.byzantine)
     heard = degrees if experiment.subset is None else degrees.clip(max=experiment.subset)
     if remembers_others(experiment):
-        # of whom one may hear, each is heard in a round with equal chance, and remembered for some
+        # of those that one may hear, each is heard in a round with equal chance, and remembered for some
         others = may_hear(experiment)
         heard = others * (1.0 - (1.0 - heard / np.maximum(others, 1.0)) ** (experiment.memory + 1))
     return np.asarray(heard)
@@ -42,7 +42,8 @@ def expected_heard(experiment: Experiment) -> Floats:
 def f_of_agents(experiment: Experiment) -> Integers:
     """Return f of each agent: as given, or what the neighbours allow that it may hear.
 
-    On graphs drawn anew these are all others. The number heard in one round would not do: all Byzantine agents may be among them.
+    On graphs drawn anew these are all others. The number heard in one round would not do: all Byzantine agents may be
+    among them.
     """
     return np.array([f_for(experiment.parts.f, int(count)) for count in may_hear(experiment)])
 

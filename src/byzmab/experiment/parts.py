@@ -56,9 +56,9 @@ class Parts(NamedTuple):
     arms: int
     agents: int
     byzantine: int  # B, how many lie
-    order: Sequence[int]  # the agents' numbers, from 0, as the engine has them in its rows: liars first
+    order: Sequence[int]  # the agents' numbers, from 0, as the engine has them in its rows: Byzantine agents first
     f: int  # FROM_NEIGHBOURS where it follows from their number
-    kappas: tuple[float, ...] | None  # of normal agents; None where they are drawn in every run
+    kappas: tuple[float, ...] | None  # of honest agents; None where they are drawn in every run
     graph: Graph
     placed: Graph  # the same between the rows of the engine
     attack: Attack
@@ -69,7 +69,7 @@ class Parts(NamedTuple):
     rewards: tuple[Rewards, ...]  # agent by agent in turn
     drift: Drift
     forgetting: Forgetting
-    audits: bool  # whether liars that give themselves away are expelled
+    audits: bool  # whether Byzantine agents that give themselves away are expelled
     contexts: ContextParts | None  # None: the same means whatever the context
 
     @property
@@ -177,7 +177,7 @@ def _check_tally(experiment: "Experiment", parts: Parts) -> None:
 
 
 def _resolve_audit(experiment: "Experiment", parts: Parts) -> bool:
-    """Whether reports are audited; BadInput where that makes no sense, or Byzantine agents are careful where it makes none."""
+    """Whether reports are audited; BadInput where audits make no sense, or careful Byzantine agents do not."""
     wanted, careful = experiment.audit, parts.attack.careful
     if wanted is not None and not isinstance(wanted, bool):
         raise BadInput(f"audit {wanted!r} is not allowed; allowed: true or false")

@@ -1,4 +1,4 @@
-"""Graphs: who hears whom."""
+"""Graphs: which agents hear which."""
 
 from typing import Any
 

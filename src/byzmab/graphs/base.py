@@ -26,7 +26,7 @@ NEIGHBOURS = Contract(
 
 @dataclass(frozen=True)
 class Graph(Plugin):
-    """Says who hears whom.
+    """Says which agents hear which.
 
     A graph provides one compiled function that writes the neighbours of one agent, ascending and
     without itself, and returns how many there are. Agents are numbered from 0 here:

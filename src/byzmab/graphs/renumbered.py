@@ -25,7 +25,7 @@ def rows_heard(receiver: int, agents: int, byzantine: int, params: Floats, rng: 
         if not 0 <= out[entry] < agents:
             return NOT_KNOWN
         row, before = int(params[agents + out[entry]]), entry - 1
-        while before >= 0 and out[before] > row:  # only liars have to move, past those who came before
+        while before >= 0 and out[before] > row:  # only Byzantine agents have to move, past those who came before
             out[before + 1] = out[before]
             before -= 1
         out[before + 1] = row

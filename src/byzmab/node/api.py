@@ -141,7 +141,7 @@ class ArmsAnswer(msgspec.Struct, frozen=True):
 class Finding(msgspec.Struct, frozen=True):
     """A piece of evidence without its frames."""
 
-    key: str  # the liar's public key
+    key: str  # the Byzantine agent's public key
     kind: Lie
     epoch: int
     seq: int

@@ -79,7 +79,7 @@ class Traffic(Strict):
         self.shares()
 
     def shares(self) -> traffic.Traffic:
-        """The same as an agent has it, or BadInput."""
+        """The floors and caps as an agent has them, or BadInput."""
         return traffic.Traffic(self.floor, self.cap)
 
 
@@ -104,7 +104,7 @@ class Http(Strict):
 
 
 class Config(Strict):
-    """A node: who it is, how it decides, whom it hears."""
+    """A node: who it is, how it decides, which neighbours it hears."""
 
     name: str
     network: str  # only nodes of the same network understand each other

@@ -1,9 +1,9 @@
 """Proof that an agent lied: two frames that it signed, and that no honest agent signs both of, or one that none signs.
 
 *Equivocation*: one (epoch, seq) with two bodies. An honest node signs each version once, so this is proof.
-*Sequence*: two reports of one epoch that no tally has one after the other, such as pulls that fall, or, at contexts, G
-and b that move by more than the new pulls bring. Within an epoch tallies only grow, and contexts keep their dimensions,
-so this is proof, too, whoever received them.
+*Sequence*: two reports of one epoch that no tally has one after the other, such as pulls that fall. At contexts, G and
+b that move by more than the new pulls bring are another case. Within an epoch tallies only grow, and contexts keep
+their dimensions. So this is proof, too, whichever agents received the reports.
 *Numbers*: one report that no honest agent signs, such as a mean above 1; its frame alone is proof.
 *Impossible*: a sequence that no tally has, from one epoch to the next. Only a suspicion: a restored backup
 looks like one.
@@ -59,7 +59,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
     kind: Lie
     network: str
-    key: str  # the liar's public key
+    key: str  # the Byzantine agent's public key
     epoch: int  # of the later frame
     seq: int
     found: float  # seconds since 1970, on the finder's clock

@@ -1,7 +1,7 @@
 """The reports of one neighbour by version: those it told us, and those that others showed us.
 
-Merged by version they must be what one tally tells within an epoch, whoever received them. So a neighbour that
-numbers its reports per receiver is found out as soon as two receivers compare.
+Merged by version they must be what one tally reports within an epoch, whichever agents received them. So a neighbour
+that numbers its reports per receiver is found out as soon as two receivers compare.
 """
 
 from collections.abc import Collection

@@ -61,7 +61,7 @@ class Choice(NamedTuple):
 
 
 Outgoing = tuple[str, bytes]  # a neighbour's name, and a frame for it
-ReportFor = Callable[["Host", str], Any]  # a liar's report for one neighbour
+ReportFor = Callable[["Host", str], Any]  # a Byzantine agent's report for one neighbour
 
 
 class Host:
@@ -228,7 +228,7 @@ class Host:
         if self.own.overtaken:
             self._renew_epoch()
         report, steady = self.agent.report(), self.clock.steady()
-        if self._report_for is None and not self._telling.is_due(report, steady):  # a liar tells when it likes
+        if self._report_for is None and not self._telling.is_due(report, steady):  # a Byzantine one sends when it likes
             return []
         self._telling.tell(report, steady)
         self.own.seq += 1
@@ -294,7 +294,7 @@ class Host:
                     self.courier.notify(neighbour.settings.name, refused.reason)
 
     def _take(self, neighbour: NeighbourState, frame: bytes, body: Body | Refused) -> Disclosures:
-        """Handle one frame of a neighbour, or raise Refused; return which frames to send to whom."""
+        """Handle one frame of a neighbour, or raise Refused; return which frames to send to which neighbours."""
         if isinstance(body, ImpossibleReport) and body.signed.epoch <= self._highest_epoch:
             self._convict(neighbour, frame, body)
         if isinstance(body, Refused):
@@ -400,7 +400,7 @@ class Host:
             self.courier.ask(name, about, versions)
 
     def _take_evidence(self) -> None:
-        """Store and log evidence found since the last call; whoever it expels counts no more."""
+        """Store and log evidence found since the last call; an agent that it expels counts no more."""
         found, self.neighbourhood.found = self.neighbourhood.found, []
         if not found:
             return

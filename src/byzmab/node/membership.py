@@ -148,7 +148,7 @@ class Membership:
         self.adjust_f()
 
     def adjust_f(self) -> None:
-        """Lower f by the Byzantine agents that are heard no more: if f bounds the Byzantine agents, at most so many are left."""
+        """Lower f by the Byzantine agents heard no more: if f bounds the Byzantine agents, at most so many are left."""
         neighbours = self._neighbourhood.neighbours.items()
         self._agent.expelled = {name for name, item in neighbours if item.expelled and item.settings.hears}
         if self.ignored and not self._has_logged:

@@ -1,9 +1,9 @@
 """What a node knows of its neighbours: their newest reports, what became of all of them, and evidence of lies.
 
 A receiver sees only its own copy of what a neighbour reports. So every report carries witness marks: the hashes of
-reports accepted from others. Where a mark does not match one's own copy, the two frames are exchanged, and where one
-has no copy the frame is asked for. Whoever signed what no honest agent signs is proven to lie, and the proof is sent
-to all neighbours, itself included.
+reports accepted from others. Where a mark does not match the node's own copy, the two frames are exchanged. Where the
+node has no copy, it asks for the frame. An agent that signed what no honest agent signs is proven to lie, and the proof
+is sent to all neighbours, itself included.
 """
 
 import time
@@ -166,7 +166,7 @@ class Neighbourhood:
         self._judge(neighbour)
 
     def set_expels(self, expels: bool) -> None:
-        """Whether whoever is proven to lie is expelled, those included who are proven already."""
+        """Set whether an agent that is proven to lie is expelled, including those already proven."""
         self._expels = expels
         for neighbour in self.neighbours.values():
             self._judge(neighbour)
@@ -198,7 +198,7 @@ class Neighbourhood:
         return self.marks.take(neighbour.newest.mark for neighbour in present if neighbour.newest is not None)
 
     def hear(self, neighbour: NeighbourState, accepted: Accepted, now: float, steady: float) -> Disclosures:
-        """Accept a report, or raise Refused; return which frames to send to whom."""
+        """Accept a report, or raise Refused; return which frames to send to which neighbours."""
         signed, newest = accepted.signed, neighbour.newest
         settled = neighbour.proof is not None or signed.version <= neighbour.pardoned  # there is nothing more to find
         found = None if settled else neighbour.history.audit(accepted, self.arms)
@@ -223,7 +223,7 @@ class Neighbourhood:
     def consider(
         self, witness: NeighbourState, message: EvidenceMessage, now: float, steady: float, limit: int
     ) -> Disclosures:
-        """Compare the frames in a message with each other and with one's own; return which frames to send to whom.
+        """Compare a message's frames with each other and the node's own; return the frames to send to each neighbour.
 
         Frames of epochs above `limit` are ignored. Frames that were asked for are at the expense of their signer.
         """
@@ -245,7 +245,7 @@ class Neighbourhood:
     def _examine(
         self, neighbour: NeighbourState, frame: bytes, shown: list[Shown], now: float, limit: int
     ) -> tuple[Version, Disclosures]:
-        """Judge a frame that a witness shows; return its version, and which frames to send to whom."""
+        """Judge a frame that a witness shows; return its version, and which frames to send to which neighbours."""
         disclosures: Disclosures = []
         try:
             accepted = Accepted(unseal_report(frame, neighbour.public, self._network), frame)

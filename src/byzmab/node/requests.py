@@ -59,7 +59,7 @@ class Requests:
         return True
 
     def due(self, now: float, may_ask: Callable[[bytes], bool]) -> list[tuple[str, bytes, list[Version]]]:
-        """The requests to send now: the neighbour, about whom, and which versions; only those about whom we may ask."""
+        """The requests to send now: neighbour, agent asked about, versions; only about agents that `may_ask` allows."""
         requests = []
         for neighbour, waiting in self._waiting.items():
             about = next((wanted.about for wanted in waiting if may_ask(wanted.about)), None)

@@ -116,7 +116,7 @@ def _decision_routes(node: NodeRuntime) -> list[Any]:
 
     @post("/v1/select", status_code=200, responses=_responses(*POSTED))
     async def select(data: SelectRequest | None = None) -> Decision:
-        """Choose an arm, at a context where there are any. The same event_id gives the same arm."""
+        """Choose an arm, at a context where there are any. A repeated event_id gives the same arm."""
         return await node.select(data if data is not None else SelectRequest())
 
     @post("/v1/selects", status_code=200, responses=_responses(*POSTED))

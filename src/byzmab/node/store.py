@@ -1,8 +1,8 @@
 """Where a node keeps its state: one SQLite file, one writing thread, group commit.
 
-What is acknowledged is on the disk: a change belongs to a batch, and whoever acknowledges it first waits until that
-batch is committed (WAL, synchronous=FULL). While one batch is being written the next one fills, so a commit carries
-the changes of all who wait. A batch that cannot be written is kept and tried again; until then nothing is accepted.
+What is acknowledged is on the disk: a change belongs to a batch, and is acknowledged only after that batch is committed
+(WAL, synchronous=FULL). While one batch is being written the next one fills, so a commit carries the changes of all who
+wait. A batch that cannot be written is kept and tried again; until then nothing is accepted.
 """
 
 import secrets
@@ -149,9 +149,9 @@ class NodeStore:
     def raise_epoch(self, wall: float) -> int:
         """Begin an epoch that was never used; return it once it is on the disk. Call before the first signature.
 
-        It is above the stored one, and not below the clock: so a copy of the file that was brought back, or a file
-        begun anew, has it above all that was signed since, as long as the clock was not set back; and if it was, it is
-        none that was used before, but for a chance of one in a million.
+        It is above the stored one, and not below the clock. So a restored copy of the file, or
+        a new file, begins above all that was signed since, as long as the clock was not set back. If the clock was set
+        back, the epoch is still one that was never used, but for a chance of one in a million.
         """
         epoch = epoch_above(int(self.load().facts["epoch"]), wall)
         with self.changing() as batch:

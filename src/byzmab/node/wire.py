@@ -185,7 +185,7 @@ class SignedContextReport(Signed, tag="contexts", frozen=True):
 
 
 class EvidenceMessage(msgspec.Struct, array_like=True, frozen=True, tag="exhibit", forbid_unknown_fields=True):
-    """Frames of a third agent; each proves itself by its signature, whoever passes it on."""
+    """Frames of a third agent; each proves itself by its signature, whichever agent passes it on."""
 
     protocol: int
     network: str
@@ -294,7 +294,7 @@ def unseal_report(frame: bytes, public: bytes, network: str) -> AnyReport:
 
 
 def sender_of(frame: bytes) -> bytes:
-    """Whom a frame says it is from, before that is checked: for frames that a third party shows."""
+    """The sender that a frame names, before that is checked: for frames that a third party shows."""
     try:
         return _decoder.decode(frame[SIGNATURE_BYTES:]).sender
     except (msgspec.MsgspecError, ValueError, RecursionError):

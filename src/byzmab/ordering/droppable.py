@@ -20,7 +20,7 @@ FEWEST, MOST, LEFT, RIGHT = range(4)  # the range served: own counts from, to; c
 class Rule(NamedTuple):
     """What the filter may drop."""
 
-    trimmed: int  # how many on a side: f, and as many as there are whom some receiver does not hear
+    trimmed: int  # how many on a side: f, and as many as there are that some receiver does not hear
     limit: float  # c (x̄ − centre)² above this; below 0 anything
     by_pull: (
         bool  # whether the outermost are those that pull hardest, and C may be as low as the (f+1)-th largest count
@@ -42,17 +42,17 @@ NO_LIMITS = Limits(-math.inf, math.inf, 0, 0)
 class Droppable(NamedTuple):
     """The reports told one by one to the receivers in a range, and what the median is taken of."""
 
-    pulls: Floats  # like the next two, room for all normal agents; by mean, equal means by pulls
+    pulls: Floats  # like the next two, room for all honest agents; by mean, equal means by pulls
     means: Floats
     senders: Integers
     size: Integers  # 1: how many there are
-    is_told: Integers  # normal agents, by decreasing pulls: 1 for those who are among them
+    is_told: Integers  # honest agents, by decreasing pulls: 1 for those who are among them
     served: Floats  # 4: the range, as above
-    sorted_means: Floats  # normal agents: all x̄, growing
-    by_mean: Floats  # normal agents: their ranks by decreasing pulls, negative, in that order
+    sorted_means: Floats  # honest agents: all x̄, growing
+    by_mean: Floats  # honest agents: their ranks by decreasing pulls, negative, in that order
     extras: Floats  # agents: one's own mean and the lies that a receiver hears, growing
     gaps: Integers  # agents: where the means that it does not hear stand among the sorted ones, growing
-    highest: Floats  # normal agents: bounds on their pulls, being ordered
+    highest: Floats  # honest agents: bounds on their pulls, being ordered
     lowest: Floats
 
 
@@ -151,7 +151,7 @@ def range_of_key(count: float, mean: float, served: Floats, fewest: float, by_pu
 
 @compiled_noinline
 def find_limits(droppable: Droppable, pulls: Floats, means: Floats, fewest: float, rule: Rule) -> Limits:
-    """Whoever may be among the outermost: those below and above the limits, and some of those that are just there."""
+    """The reports that may be outermost: those below and above the limits, and some of those that are just there."""
     size, k = pulls.size, rule.trimmed
     for rank in range(size):
         droppable.lowest[rank], droppable.highest[rank] = range_of_key(

@@ -29,11 +29,11 @@ from byzmab.ordering.extremes import Extremes, admit, clear
 
 
 class SharedOrder(NamedTuple):
-    """The reports on the arm in hand, and who hears how many of them."""
+    """The reports on the arm in hand, and how many of them each agent hears."""
 
-    by_pulls: Integers  # arms × normal agents: the senders by decreasing pulls
+    by_pulls: Integers  # arms × honest agents: the senders by decreasing pulls
     missing_starts: Integers  # agents + 1: where the list of each receiver begins
-    missing: Integers  # the normal agents whom a receiver does not hear, itself among them
+    missing: Integers  # the honest agents that a receiver does not hear, itself among them
     kept_pulls: Floats  # agents × arms: n as told where that is kept; no rows where reports are tallies
     kept_means: Floats  # agents × arms: x̄ of the same
     extremes: Extremes
@@ -43,22 +43,22 @@ class SharedOrder(NamedTuple):
     own_means: Floats  # agents: x̄
     told_pulls: Floats  # agents: n as told
     told_means: Floats  # agents: x̄ as told
-    pulls: Floats  # normal agents: n, decreasing
-    means: Floats  # normal agents: x̄, in the same order
-    means_before: Floats  # normal agents + 1: the sum of all means before a rank
-    pulls_from: Floats  # normal agents + 1: the sum of all pulls from a rank on
-    rewards_from: Floats  # normal agents + 1: the same of pulls × means
-    senders: Integers  # normal agents: whose they are
+    pulls: Floats  # honest agents: n, decreasing
+    means: Floats  # honest agents: x̄, in the same order
+    means_before: Floats  # honest agents + 1: the sum of all means before a rank
+    pulls_from: Floats  # honest agents + 1: the sum of all pulls from a rank on
+    rewards_from: Floats  # honest agents + 1: the same of pulls × means
+    senders: Integers  # honest agents: whose they are
     ranks: Integers  # agents: where each sender stands
     n_consistent: Integers  # agents: how many of the reports pass a receiver's step A
     n_at_least_own: Integers  # agents: how many of them have as many pulls as the receiver or more
     queue: Integers  # agents: the receivers by growing n_consistent, without step A by growing n_at_least_own
-    starts: Integers  # normal agents + 2: where those of equal ones begin in the queue
+    starts: Integers  # honest agents + 2: where those of equal ones begin in the queue
     admitted: Integers  # 1: how many reports were admitted to the extremes
     # of the receiver in hand
-    lie_pulls: Floats  # liars: the lies that pass
-    lie_means: Floats  # liars
-    absent: Integers  # agents: 1 for those whom it does not hear
+    lie_pulls: Floats  # Byzantine agents: the lies that pass
+    lie_means: Floats  # Byzantine agents
+    absent: Integers  # agents: 1 for those that it does not hear
 
 
 class Told(NamedTuple):
@@ -114,7 +114,7 @@ def queue_receivers(shared: SharedOrder, kappas: Floats, consistency: bool) -> N
         shared.starts[consistent] = 0
     own, kappa, at_least, consistent = -1.0, 0.0, 0, normal
     for number in range(agents):
-        # by decreasing pulls, so that most have as many as the one before; liars come last
+        # by decreasing pulls, so that most have as many as the one before; Byzantine agents come last
         receiver = shared.senders[number] if number < normal else number - normal
         if shared.own_pulls[receiver] != own or kappas[receiver] != kappa:
             own, kappa = shared.own_pulls[receiver], kappas[receiver]
@@ -144,7 +144,7 @@ def admit_first(shared: SharedOrder, admitted: int, consistent: int) -> int:
 
 @compiled
 def mark_missing(shared: SharedOrder, receiver: int, mark: int) -> None:
-    """Mark those whom a receiver does not hear, or take the marks away."""
+    """Mark those that a receiver does not hear, or take the marks away."""
     for item in range(shared.missing_starts[receiver], shared.missing_starts[receiver + 1]):
         shared.absent[shared.missing[item]] = mark
 

@@ -1,9 +1,9 @@
 """The variant that the paper's published code plays, where it differs from the text.
 
-Ten agents on a complete graph, of whom the first lies, f = 1, κ = 1.5, four arms. The Byzantine agent's counts are the largest of
-the honest agents' when the round begins, its means 0 on every arm: the means that the text gives it go to an array that
-the filter does not read. Agents move one after the other and see the earlier moves of the round, and ties go to the
-lowest arm, which is the best one. docs/reading.md lists the differences.
+Ten agents on a complete graph, the first of which lies, f = 1, κ = 1.5, four arms. The Byzantine agent's counts are the
+largest of the honest agents' when the round begins. Its means are 0 on every arm: the means that the text gives it go
+to an array that the filter does not read. Agents move one after the other and see the earlier moves of the round. Ties
+go to the lowest arm, which is the best one. docs/reading.md lists the differences.
 """
 
 import json

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 class Bounds:
     """The theorems' numbers, per honest agent and averaged over runs, and the regret measured in those runs.
 
-    The upper bounds are NaN for agents of whom the paper proves none.
+    The upper bounds are NaN for agents for which the paper proves none.
     """
 
     experiment: Experiment
     rounds: Integers
-    degrees: Floats  # normal agents: neighbours, or what to expect of them
-    regret: Floats  # run × normal agent × round
-    plain: Floats  # run × normal agent × round: the upper bound at τ = T
-    tight: Floats  # run × normal agent: with the minimum over τ, at the horizon
+    degrees: Floats  # honest agents: neighbours, or what to expect of them
+    regret: Floats  # run × honest agent × round
+    plain: Floats  # run × honest agent × round: the upper bound at τ = T
+    tight: Floats  # run × honest agent: with the minimum over τ, at the horizon
     ucb1: Floats  # run × round
     told: float | None  # arms told over an edge, on average; None where edges come and go
     missing: str  # why some upper bounds are not there; empty if all are

@@ -1,7 +1,7 @@
 """The paper's claims, each decided from the data by a stated test.
 
-A difference is paired, run by run, since both sides met the same random numbers; its interval is Student's, two-sided, 95 %.
-"Less" and "more" below mean that the interval excludes zero. An honest *fails* or *inconclusive* is a result.
+A difference is paired, run by run, since both sides met the same random numbers. Its interval is Student's, two-sided,
+95 %. "Less" and "more" below mean that the interval excludes zero. An honest *fails* or *inconclusive* is a result.
 """
 
 from collections.abc import Callable, Mapping

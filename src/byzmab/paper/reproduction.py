@@ -39,7 +39,7 @@ class FigureData:
     differences: dict[str, Floats]  # what each curve loses more at the horizon than the same agents alone, run by run
     rounds: Any  # of the curves
     shares: Floats = field(default_factory=lambda: np.empty((0, 0, 0)))  # of pulls, by run, third and arm
-    graph: tuple[int, list[int], list[tuple[int, int]]] = NO_GRAPH  # agents, liars, undirected edges
+    graph: tuple[int, list[int], list[tuple[int, int]]] = NO_GRAPH  # agents, Byzantine agents, undirected edges
 
     def summary(self) -> dict[str, Any]:
         """What the figure was made from, and its numbers at the horizon."""

@@ -72,8 +72,8 @@ class Result:
 
     experiment: Experiment
     rounds: Integers
-    regret_values: Floats  # run × normal agent × round
-    pull_values: NDArray[np.int32]  # run × normal agent × third × arm
+    regret_values: Floats  # run × honest agent × round
+    pull_values: NDArray[np.int32]  # run × honest agent × third × arm
     message_counts: Integers  # run
     arm_counts: Integers  # run: arms told in these messages
     means: Floats  # run × arm: μ

@@ -26,7 +26,7 @@ def threshold(alone: Result, given: float | None = None) -> float:
 
 
 def check_threshold(given: float | None) -> None:
-    """Raise BadInput for a threshold of lock-ins that is none."""
+    """Raise BadInput unless a threshold of lock-ins is a regret above 0."""
     if given is not None and not 0.0 < given < float("inf"):
         raise BadInput(f"lock-in {given!r} is not allowed; allowed: a regret above 0")
 

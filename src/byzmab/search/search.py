@@ -83,10 +83,10 @@ def search_attack(
 
     The goal is the largest `regret`, the smallest `gain` over solo of any honest agent, or the largest share of runs
     that `lock-in`: with a regret above `lock_in`, or twice solo's mean. Every trial plays the same `runs` runs, so that
-    attacks meet the same random numbers. Attacks that are known come first, so that nothing weaker than they is found; then
-    `restarts` optimizers begin in different parts of the family. Ctrl-C ends the search with the best so far; with a
-    store, the same search called again goes on from there: it asks the same questions, and the store answers.
-    `progress` is called with the trials done, their total, and how things stand; True shows a bar.
+    attacks meet the same random numbers. Known attacks come first, so that the search finds nothing weaker than they
+    are. Then `restarts` optimizers begin in different parts of the family. Ctrl-C ends the search with the best so far.
+    With a store, the same search called again resumes: it asks the same questions, and the store answers. `progress` is
+    called with the trials done, their total, and how things stand; True shows a bar.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def space_of(experiment: Experiment) -> Family:
 
 
 def alone_of(experiment: Experiment) -> Experiment:
-    """The same agents and policy with nobody to listen to."""
+    """The experiment's agents and policy with nobody to listen to."""
     return experiment.but(filter="solo", algorithm="resilient", attack="none")
 
 
@@ -203,5 +203,5 @@ def _check_whole(name: str, value: Any, least: int) -> None:
 
 def _play(experiment: Experiment, store: ResultStore | None, workers: int | None) -> Result:
     """The result of an experiment, from the store if it is there."""
-    with unwarned():  # whoever judges what is found is told
+    with unwarned():  # warnings come where results are judged
         return (simulate if store is None else store.get)(experiment, workers=workers)

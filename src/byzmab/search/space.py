@@ -53,7 +53,7 @@ class Family(Protocol):
 
 
 class Branch(NamedTuple):
-    """A part of the family that is searched by itself: what a lie is measured in, to whom, on which arms, how bold."""
+    """A part of the family that is searched by itself: the unit of a lie, its receivers, its arms, how bold it is."""
 
     errors: int = RANKS
     common: int = 0
@@ -73,7 +73,7 @@ FORESEEING: dict[str, type[Foresight]] = {"greedy": Greedy, "phased": Phased, "v
 
 
 class Foreseeing(NamedTuple):
-    """Another part: lies that are tried out on the receiver's filter and policy; `kind` says whom they strike."""
+    """Another part: lies tried out on the receiver's filter and policy; `kind` says which agents they strike."""
 
     kind: str
     careful: int = 0
@@ -93,7 +93,7 @@ class Space:
     f: int
     normal: int  # how many agents are normal
     horizon: int
-    audited: bool = False  # whether liars are expelled that give themselves away: then careful ones are tried as well
+    audited: bool = False  # whether exposed Byzantine agents are expelled: then careful ones are tried as well
 
     @classmethod
     def of(cls, experiment: Experiment) -> "Space":
@@ -131,7 +131,8 @@ class Space:
     def starts(self) -> tuple[Start, ...]:
         """All starts, those with a name first, then one or two for every other thing that the family can do.
 
-        Where reports are audited, all of them with careful Byzantine agents come next, and the bold ones of the others last.
+        Where reports are audited, all of them with careful Byzantine agents come next, and the bold ones of the others
+        come last.
         """
         known, others = tuple(self.known.values()), self._others
         careful = (Start(start.branch._replace(careful=1), start.point) for start in (*known, *others))

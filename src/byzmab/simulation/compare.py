@@ -60,8 +60,8 @@ class Comparison:
 def compare(a: Experiment | Result, b: Experiment | Result) -> Comparison:
     """Compare two experiments, or their results, run by run.
 
-    A reward depends on run, agent, arm and pull alone, so that with the same seed both met the same random numbers and
-    the difference is much less noisy than either regret.
+    A reward depends on run, agent, arm and pull alone. With the same seed, both therefore met the same random numbers,
+    and the difference is much less noisy than either regret.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def check_same_luck(a: Experiment, b: Experiment) -> None:
     for name in SAME_LUCK:
         values = [item[name] for item in settings]
         if name == "context" and max(values) <= 1:
-            continue  # in one dimension the context is 1, and the luck is that without contexts
+            continue  # in one dimension the context is 1, and the random numbers are those without contexts
         if values[0] != values[1]:
             raise BadInput(
                 f"{name} differs, {values[0]!r} and {values[1]!r}; allowed: experiments with the same {name}"

@@ -44,7 +44,7 @@ def draw_parameters(experiment: Experiment, run: int) -> Floats:
 
 
 def draw_leans(experiment: Experiment, run: int) -> Floats:
-    """Whereto the contexts of every agent lean, without the constant; one column more, which is not used."""
+    """The direction in which each agent's contexts lean, without the constant; one column more, which is not used."""
     contexts, agents = context_parts(experiment), experiment.parts.agents
     leans = np.zeros((agents, contexts.d))
     if contexts.lean > 0.0 and contexts.d > 1:

@@ -9,8 +9,8 @@ from byzmab.graphs import Graph
 
 # Where the dense path is faster, as measured: docs/decisions/0007-dense-path.md.
 LEAST_AGENTS = 48
-NORMAL_PER_MISSING = 12  # normal agents for each that an agent does not hear, itself included
-NORMAL_PER_F = 8  # normal agents for each report trimmed on a side
+NORMAL_PER_MISSING = 12  # honest agents for each that an agent does not hear, itself included
+NORMAL_PER_F = 8  # honest agents for each report trimmed on a side
 
 
 @lru_cache(maxsize=64)

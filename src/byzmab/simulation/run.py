@@ -33,8 +33,8 @@ class Outcome(NamedTuple):
     """What is kept of one run."""
 
     run: int
-    regret: Floats  # normal agents × grid
-    thirds: Integers  # 3 × normal agents × arms: pulls up to the end of each third
+    regret: Floats  # honest agents × grid
+    thirds: Integers  # 3 × honest agents × arms: pulls up to the end of each third
     messages: int
     arms_told: int
     means: Floats  # arms: μ
@@ -70,7 +70,7 @@ def prepare(experiment: Experiment) -> None:
 
 
 def check_workers(workers: int | None) -> None:
-    """Raise BadInput for a number of workers that is none."""
+    """Raise BadInput unless the number of workers is a whole number of at least 1."""
     if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
         raise BadInput(f"workers {workers!r} is not allowed; allowed: a whole number of at least 1")
 

@@ -59,7 +59,7 @@ def _on_threads(jobs: Sequence[Job], workers: int) -> Playing:
 
 
 def _on_executor(jobs: Sequence[Job], executor: Executor) -> Playing:
-    """The same elsewhere, where only what has finished is known."""
+    """Play the jobs on an executor, where only what has finished is known."""
     works = {executor.submit(job.function, *job.arguments): job.work for job in jobs}
     done = 0
     try:

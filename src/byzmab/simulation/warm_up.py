@@ -1,10 +1,10 @@
 """Machine code of what is built in, compiled before it is wanted: on all cores, with a bar.
 
-A plug-in is compiled when it is first played (see `core/compiler.py`), one after the other in one process. Here the
-same is done for all of ours, in several processes. What is kept already is only loaded. Left out, and compiled when
-first played, is what few need: the loops of large networks and of tallies that forget, several kinds of rewards in one
-network, live agents with another setting than the recommended one, and other filters than the recommended one at
-contexts of other than two dimensions.
+Plug-ins are compiled when they are first played (see `core/compiler.py`), one after the other in one process. Here all
+of ours are compiled in several processes. What is kept already is only loaded. Left out, and compiled when first
+played, is what few need: the loops of large networks and of tallies that forget, and several kinds of rewards in one
+network. Left out, too, are live agents with another setting than the recommended one, and other filters than the
+recommended one at contexts of other than two dimensions.
 """
 
 import multiprocessing
@@ -59,7 +59,7 @@ def combinations() -> list[Settings]:
 
 
 def context_combinations() -> list[Settings]:
-    """The same at contexts: every attack, filter, algorithm, kind of rewards and dimension that go with them."""
+    """Settings at contexts: every attack, filter, algorithm, kind of rewards and dimension that go with them."""
     families = {name: entry for name, entry in REWARDS.entries.items() if issubclass(entry, Rewards)}
     kinds = {
         "attack": CONTEXT_ATTACKS.entries,

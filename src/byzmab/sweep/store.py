@@ -206,15 +206,15 @@ class Arrays(NamedTuple):
     """What a block holds."""
 
     rounds: Integers
-    regret: Floats  # run × normal agent × round
-    pulls: NDArray[np.int32]  # run × normal agent × third × arm
+    regret: Floats  # run × honest agent × round
+    pulls: NDArray[np.int32]  # run × honest agent × third × arm
     messages: Integers  # run
     arms_told: Integers  # run: in these messages
     means: Floats  # run × arm: μ
 
 
 def _pack(part: Result) -> bytes:
-    """The bytes of a block: the same for the same runs, whoever played them."""
+    """The bytes of a block: the same for the same runs, whichever process played them."""
     content = io.BytesIO()
     counts = part.message_counts, part.arm_counts
     arrays = Arrays(part.rounds, part.regret_values, part.pull_values, *counts, part.means)

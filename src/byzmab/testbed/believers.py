@@ -51,7 +51,7 @@ class Believers:
             agent.reward(arm, rewards.pull(self._arms[str(arm)]), x)
 
     def exchange(self) -> None:
-        """Everyone tells everyone whom it tells: honest ones their tally, Byzantine agents what the attack makes up."""
+        """Send all reports: honest agents send their tally, Byzantine agents what the attack makes up."""
         told = [agent.report() for agent in self._agents]
         if self._view is not None:
             plan = self._view.plan

@@ -26,7 +26,7 @@ from byzmab.experiment.parts import MOST
 from byzmab.node.host import Host
 from byzmab.testbed.plan import AttackPlan, ContextPlan, attack_time, compiled_attack, read_plan
 
-EXPECTED = False  # whether silence gives a liar away: not among nodes, whose reports may be lost
+EXPECTED = False  # whether silence gives a Byzantine agent away: not among nodes, whose reports may be lost
 Rows = list[dict[int, int]]  # the row of each report, by receiver and sender
 
 
@@ -105,7 +105,7 @@ class TallyScene:
 class ContextScene:
     """The world as an attack sees it where rewards depend on contexts, and the lies made up in it."""
 
-    past = None  # no liar is careful here
+    past = None  # no Byzantine agent is careful here
 
     def __init__(self, plan: AttackPlan, contexts: ContextPlan, count: int) -> None:
         self._attack, agents, arms, d = compiled_attack(plan), len(plan.agents), len(plan.arms), contexts.d
@@ -221,7 +221,7 @@ class AttackView:
         return self.lie(self.plan.agents[self.me], name)
 
     def lie(self, sender: str, receiver: str) -> Any:
-        """What was made up for one agent, to be told by a Byzantine agent; by an agent that lies no more, its own numbers."""
+        """What a Byzantine agent sends to one agent, as made up; from an agent that lies no more, its own numbers."""
         agents = self.plan.agents
         rows, number = self._rows_of[agents.index(receiver)], agents.index(sender)
         return self._scene.model.tell(self._scene.rows[rows.get(number, number)], self.plan.arms)

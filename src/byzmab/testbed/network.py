@@ -41,7 +41,7 @@ class Network:
         self._plan = self.deployment.plan
         self._liars = {member.number for member in self.members if member.lies}
         self.equivocators = options.equivocators
-        self.on_plan: Callable[[AttackPlan], None] = lambda plan: None  # called when the liars agree on something else
+        self.on_plan: Callable[[AttackPlan], None] = lambda plan: None  # called when Byzantine agents change their plan
         self._processes: dict[int, NodeProcess] = {}
         self._frozen: set[int] = set()
         self._cut: dict[int, tuple[Neighbour, ...]] = {}  # neighbours of agents that are cut off, as they were
@@ -152,7 +152,7 @@ class Network:
         return self.member(number).number in self._liars
 
     def turn(self, number: int) -> None:
-        """Turn an honest agent into a Byzantine agent, or a Byzantine agent honest; its process starts anew with the same key and data."""
+        """Make an honest agent Byzantine, or a Byzantine agent honest; its process restarts with its key and data."""
         member = self.member(number)
         if self._liars == {m.number for m in self.members} - {number}:
             raise BadInput(f"agent {number} is the last honest one; allowed: any other")

@@ -1,4 +1,4 @@
-"""What a testbed's Byzantine agents are agreed on, in a file that they follow: who lies, how, and what is true."""
+"""What a testbed's Byzantine agents agree on, in a file that they follow: which agents lie, how, and what is true."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -27,12 +27,12 @@ class ContextPlan(msgspec.Struct, frozen=True):
 
 
 class AttackPlan(msgspec.Struct, frozen=True):
-    """What the Byzantine agents of a testbed are agreed on. Agents may stand in any order, but Byzantine agents come first."""
+    """What a testbed's Byzantine agents agree on. Agents may stand in any order, but Byzantine agents come first."""
 
     attack: str
     byzantine: int  # the first so many agents lie
     agents: tuple[str, ...]  # names, which are the same for all
-    graph: tuple[tuple[int, ...], ...]  # whom each agent hears, numbered from 0, ascending
+    graph: tuple[tuple[int, ...], ...]  # the agents that each agent hears, numbered from 0, ascending
     true_means: tuple[float, ...]  # μ, in the order of `arms`
     arms: tuple[str, ...]
     f: int | str  # a number, or auto
@@ -88,15 +88,15 @@ def attack_of(plan: AttackPlan) -> Attack:
 
 
 def attack_time(own: AnyReport, plan: AttackPlan) -> int:
-    """The round in which Byzantine agents are, by the pulls of the one who asks; time 0 is when every arm was pulled once.
+    """The round in which Byzantine agents are, by the pulls of the one that asks.
 
-    It may stand still from one report to the next.
+    Time 0 is when every arm was pulled once. The round may stand still from one report to the next.
     """
     return max(0, int(np.sum(own.pulls)) - len(plan.arms))
 
 
 def compiled_attack(plan: AttackPlan) -> Attack:
-    """The same, its functions compiled; BadInput where one has a mistake."""
+    """The attack of a plan, its functions compiled; BadInput where one has a mistake."""
     attack = attack_of(plan)
     check_functions(attack.kind, attack.functions())
     return attack

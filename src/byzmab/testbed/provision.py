@@ -193,7 +193,7 @@ def plan_contexts(experiment: Experiment) -> ContextPlan | None:
 
 
 def draw_graph(graph: Graph, agents: int, byzantine: int, seed: int) -> tuple[tuple[int, ...], ...]:
-    """Whom each agent hears, drawn as in the first run of a simulation; only random ones are compiled."""
+    """The senders each agent hears, drawn as in the first run of a simulation; only random graphs are compiled."""
     key = draws.key_of(seed, 0, draws.GRAPH)
     params, out = np.array(graph.params, np.float64), np.zeros(agents, np.int64)
     neighbours = type(graph).neighbours
@@ -256,7 +256,7 @@ def _write(deployment: Deployment, keys: list[Key], base_of_links: int) -> None:
 
 
 def _neighbours(member: Member, plan: AttackPlan, keys: list[Key], base_of_links: int) -> tuple[Neighbour, ...]:
-    """Those whom an agent hears or tells; of two, the one with the larger number connects."""
+    """Those that an agent hears or sends to; of two, the one with the larger number connects."""
     i = member.number - 1
     return tuple(
         Neighbour(
@@ -288,7 +288,7 @@ def _config(member: Member, deployment: Deployment, links: Links, neighbours: tu
         seed=int(draws.key_within(draws.key_of(plan.seed, 0, draws.POLICY), member.number - 1)) >> 1,  # 63 bits
         report_every=deployment.report_every,
         report_growth=None if growth == NO_GROWTH else growth,
-        equivocators="keep" if member.lies else cast(Equivocators, options.equivocators),  # liars stay together
+        equivocators="keep" if member.lies else cast(Equivocators, options.equivocators),  # Byzantine agents collude
         http=Http(host=HOST, port=member.port),
         links=links,
         neighbours=neighbours,

@@ -42,7 +42,7 @@ class RewardStream:
 
 
 class ContextStream(RewardStream):
-    """The same where every decision is made at a context, which is a function of agent and decision."""
+    """Rewards where every decision is made at a context, which is a function of agent and decision."""
 
     def __init__(self, plan: AttackPlan, contexts: ContextPlan, agent: int) -> None:
         self._contexts, self._regret, self._decisions = contexts, 0.0, 0

@@ -1,4 +1,4 @@
-"""The field of a tournament: who plays against whom, where, and the solo counterpart of each."""
+"""The field of a tournament: which filters and policies meet which attacks, where, and the solo counterpart of each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Logs of real events: which arm was pulled, what it was worth and, if known, by whom and with which chance."""
+"""Logs of real events: which arm was pulled, its reward and, if known, the agent and the chance of the pull."""
 
 import csv
 from collections.abc import Mapping, Sequence

@@ -96,7 +96,7 @@ class Replay(Rewards):
 
 @dataclass(frozen=True)
 class ReplayInOrder(Replay):
-    """The same, each arm's events one after the other."""
+    """Rewards of a log, each arm's events one after the other."""
 
     reward = staticmethod(next_event)
 

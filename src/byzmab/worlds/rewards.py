@@ -1,4 +1,4 @@
-"""What rewards are: the contract between a pull and the function that draws what it is worth."""
+"""Rewards: the contract between a pull and the function that draws what it is worth."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -8,7 +8,7 @@ from byzmab.attacks.base import Attack
 
 @dataclass(frozen=True)
 class ContextAttack(Attack):
-    """An attack that needs contexts: it says, for each Byzantine agent and each of those who hear it, any statistics of every arm.
+    """An attack that needs contexts: for each Byzantine agent and each receiver, it gives any statistics of every arm.
 
     It provides `lie_at`, and `start_round_at` where it needs one, as `Attack` describes them.
     """

@@ -2,7 +2,7 @@
 
 A lie on an arm is a centre, moved along A⁻¹x by a number of the receiver's standard errors at x: down on the arm that
 is best there, up on the others. The centre is the receiver's own θ, the mean of the honest agents', the true one, or
-that of all honest agents together, near which is the point that receivers measure reports from
+that of all honest agents together. Near the last is the point that receivers measure reports from
 (core/contexts/centre.py). And x is the mean of the receiver's contexts, or its context in this round, which no real
 Byzantine agent knows. `blind-alie` is a member.
 """

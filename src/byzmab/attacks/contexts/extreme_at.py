@@ -1,4 +1,4 @@
-"""Extreme at a context: the Byzantine agent knows what the receiver sees. No real Byzantine agent does; the worst case."""
+"""Extreme at a context: the worst case. The Byzantine agent knows what the receiver sees, as no real one does."""
 
 from dataclasses import dataclass
 

@@ -15,7 +15,7 @@ class ContextWorld(NamedTuple):
 
     time: int
     statistics: Floats  # agents × arms × numbers: see core/contexts/statistics.py
-    contexts: Floats  # agents × d: what each sees in this round; no real liar knows it before it tells
+    contexts: Floats  # agents × d: what each sees in this round; no real Byzantine agent knows it before it tells
     context_means: Floats  # agents × arms: μ there
     context_totals: Floats  # agents × d: the sum of what each has seen before
     parameters: Floats  # arms × d: θ
@@ -61,7 +61,7 @@ def copy_row(row: Floats, out: Floats) -> None:
 
 @compiled_borrowing_noinline
 def set_moment(row: Floats, theta: Floats, ridge: float) -> None:
-    """Set b = (λI + G) θ, from which whoever hears it has θ."""
+    """Set b = (λI + G) θ, from which a receiver derives θ."""
     moment = moment_of(row, theta.size)
     multiply(gram_of(row, theta.size), theta, moment)
     for a in range(theta.size):

@@ -17,9 +17,9 @@ statistics of a ridge regression, and at x every report becomes a pair (pulls, m
 9. `model.py`       what a report is here, as `core/model.py` asks for it; `workspace.py` keeps the arrays of that call
                     for a live agent; `pairs.py` tells people which pairs the reports became
 
-A live agent keeps `own` and, for reports heard, `told` (rows × arms × numbers) with a version number for every arm of
-both, which it changes with what stands there; the arrays of `scratch_shapes(arms, d, reports)`, zeros at first; and
-calls, as `decide_at` lists them,
+A live agent keeps `own` and, for reports heard, `told` (rows × arms × numbers), with a version number for every arm of
+both. It changes that number with what stands there. It also keeps the arrays of `scratch_shapes(arms, d, reports)`,
+zeros at first. It calls, as `decide_at` lists them,
 
     context_decision(filter, policy)(own, own_versions, beliefs, inbox, x, reading, params, scratch, rng, pick)
 

@@ -1,10 +1,11 @@
 """The centre θ₀ of an arm: parameters from which all reports together are measured, and how much each of them counts.
 
 A report (G, b) errs at parameters θ by r = b − Gθ. If it is honest and θ is true, rᵀA⁻¹r is ¼ tr(G A⁻¹) on average,
-whatever contexts were seen. So whoever errs more than that at the centre counts for less, in inverse proportion: its
-pull on the centre is bounded, as in robust regression (Huber 1964). The centre is the answer of all reports with these
-weights, and the weights follow from the centre: a few steps, begun at one's own θ. One's own statistics count in full.
-Where no Byzantine agents are expected, all do, and the centre is the joint ridge estimate. Ours; it has no proof.
+whatever contexts were seen. So a report that errs more than that at the centre counts for less, in inverse proportion:
+its influence on the centre is bounded, as in robust regression (Huber 1964). The centre is the answer of all reports
+with these weights, and the weights follow from the centre: a few steps, begun at the agent's own θ. The agent's own
+statistics count in full. Where no Byzantine agents are expected, all reports do, and the centre is the joint ridge
+estimate. Ours; it has no proof.
 """
 
 import math

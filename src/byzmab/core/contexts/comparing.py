@@ -74,10 +74,10 @@ def write_caps_at(
     u: Floats,  # d numbers, to work with
     work: Floats,  # as many as reports, to work with
 ) -> bool:
-    """The same at x alone: with u = A_i⁻¹x and U_j = uᵀG_j u, min(1, max(U_i, M) / U_j), M the (f+1)-th largest U_j.
+    """Write the caps at x alone: min(1, max(U_i, M) / U_j) with u = A_i⁻¹x, U_j = uᵀG_j u, M the (f+1)-th largest U_j.
 
-    Of the reports not left out; return whether any is below 1. Who claims to have seen nothing but x is within ρ, and
-    would still count for many at x.
+    Only reports that are not left out count; return whether any cap is below 1. An agent that claims to have seen
+    nothing but x is within ρ, and would still count for many at x.
     """
     d, heard = x.size, 0
     multiply(inverse_of(at.own, d), x, u)
@@ -99,8 +99,8 @@ def write_caps_at(
 def most_of(limit: float, told: Floats, f: int) -> float:
     """How much a report may count for: a limit, or the (f+1)-th largest of all, which is no more than an honest one's.
 
-    So whoever saw other contexts than oneself is not cut down for knowing more there, unless it claims more than
-    honest neighbours do.
+    So an agent that saw other contexts than the receiver is not cut down for knowing more there, unless it claims more
+    than honest neighbours do.
     """
     honest = value_at(told.size - 1 - f, told) if told.size > f else 0.0
     return max(limit, honest) if honest < math.inf else limit

@@ -78,7 +78,7 @@ def add_outer(matrix: Floats, vector: Floats, factor: float) -> None:
 def factorize(matrix: Floats, d: int) -> bool:
     """Put the Cholesky factor, lower triangle, in a matrix's place; False if it is not positive definite.
 
-    On its diagonal are the reciprocals, so that whoever solves with it need not divide.
+    On its diagonal are the reciprocals, so that solving with it needs no division.
     """
     for a in range(d):
         for b in range(a + 1):

@@ -199,7 +199,7 @@ def check_statistics(pulls: float, gram: Floats, moment: Floats, slack: float | 
 
 
 def check_all(pulls: Floats, grams: Floats, moments: Floats) -> None:
-    """The same for every arm; as nearly all reports are possible, all arms are looked at together first."""
+    """`check_statistics` for every arm; as nearly all reports are possible, all arms are looked at together first."""
     if not _are_possible(pulls, grams, moments, _slacks_of(pulls)):
         for count, moment, gram in zip(pulls.tolist(), moments, grams, strict=True):
             check_statistics(count, gram, moment)
@@ -274,7 +274,7 @@ def row_of(pulls: float, moment: Floats, gram: Floats, ridge: float) -> Floats:
 
 
 def own_row_of(pulls: float, moment: Floats, gram: Floats, ridge: float) -> Floats:
-    """The same of your own statistics, which stay as they are."""
+    """The row of your own statistics for `believe_at`, θ and A⁻¹ filled in; the statistics stay as they are."""
     row = _row_without_theta(pulls, moment, gram)
     derive(row, len(moment), ridge)
     return row

@@ -1,10 +1,10 @@
 """At a context x every report becomes a pair: effective pulls n_j and a mean y_j. Filters decide on these, unchanged.
 
 Three ways. **Projection**: what each report by itself knows of x. Simple; the trimmed-mean lemma holds pointwise at x.
-**Equal** and **information shares**: solve for all reports together, and let every one be its share of the answer at
-x; so reports help that know nothing of x by themselves. With f = 0 and nothing trimmed, the result is the joint
-ridge estimate. With the centre θ₀ and the weights ω_j of `centre.py`, A = λI + G_i + Σ ω_j G_j, v = A⁻¹x and
-W = 1/(xᵀv), report j moves the answer at x away from xᵀθ₀ by g_j = ω_j vᵀ(b_j − G_j θ₀).
+**Equal** and **information shares**: solve for all reports together, and let every one be its share of the answer at x.
+So reports help that know nothing of x by themselves. With f = 0 and nothing trimmed, the result is the joint ridge
+estimate. Take the centre θ₀ and the weights ω_j of `centre.py`, A = λI + G_i + Σ ω_j G_j, v = A⁻¹x and W = 1/(xᵀv).
+Then report j moves the answer at x away from xᵀθ₀ by g_j = ω_j vᵀ(b_j − G_j θ₀).
 """
 
 import math

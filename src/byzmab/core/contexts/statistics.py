@@ -124,7 +124,8 @@ def is_gram(row: Floats, d: int, slack: float) -> bool:
 def lift_gram(row: Floats, d: int, ridge: float, slack: float) -> None:
     """Add to G, which is positive semidefinite but for a slack, the least s · I by which it is so but for nothing.
 
-    With the n of a Byzantine agent the slack is as large as one likes, and a G below 0 would take from what all others know.
+    With the n of a Byzantine agent, the slack is as large as that agent likes. A G below 0 would take away from what
+    all others know.
     """
     shift, factor = NEGLIGIBLE * ridge, np.empty(d * d)
     if slack <= shift or factorize_gram(row, d, shift, factor):

@@ -2,9 +2,9 @@
 
 Before every reward there are two predictions of it: the agent's own estimate at x, and the one that the filter made of
 all reports. The *lead* is by how much the second one was better so far, in squared errors. It begins at 0. Below
-LEAST_LEAD the agent decides alone, and goes on to compare. So lies that lead astray lose what is heard its say,
-whatever filters and vetting let pass, even where rewards are not linear in x; and predictions that are good again win
-it back. Ours, after prequential predictions (Dawid 1984).
+LEAST_LEAD the agent decides alone, and goes on to compare. So if reports mislead an agent, it ignores them, whatever
+filters and vetting let pass, even where rewards are not linear in x. When their predictions are good again, it uses
+them again. Ours, after prequential predictions (Dawid 1984).
 """
 
 from byzmab.core.compiler import compiled_borrowing

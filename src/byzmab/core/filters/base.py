@@ -60,9 +60,9 @@ class Filter(Plugin):
         drops(params, time) -> (limit, by_pull)
 
     Told one by one, sorted as before, are now all reports with c (x̄ − centre)² above the limit, and of the others at
-    least f on either side: by mean, or with `by_pull` by c (x̄ − centre), c = min(n_j, C), C being one's own count or
-    the (g+1)-th largest of those heard for any g ≤ f; then also those with more pulls than such a C. A limit below 0
-    tells all.
+    least f on either side. The sides go by mean, or with `by_pull` by c (x̄ − centre). Here c = min(n_j, C), and C is
+    the receiver's own count or the (g+1)-th largest of those heard, for any g ≤ f. Reports with more pulls than such a
+    C are then told, too. A limit below 0 tells all.
 
     Where not everything is told in every round, what a filter makes of others' reports can outlast changes of your own
     tally. One with step A that looks at the means alone (`depends_on` is CONSISTENT_MEANS) may provide
@@ -83,7 +83,7 @@ class Filter(Plugin):
     depends_on: ClassVar[int] = EVERY_ROUND  # which changes matter: one of the constants above
     consistency: ClassVar[bool] = False  # whether step A comes first; some attacks look at it
     hears: ClassVar[bool] = True
-    audits: ClassVar[bool] = False  # whether simulated agents expel liars that give themselves away, if not told else
+    audits: ClassVar[bool] = False  # the default: whether simulated agents expel exposed Byzantine agents
     steady: ClassVar[bool] = False  # whether it listens to nobody where neighbours come and go and none is remembered
     trims: ClassVar[bool] = True  # whether f says how many reports are set aside: then it asks for neighbours
 

@@ -123,7 +123,8 @@ def measured_doubt(lift: float, lies: float, deviation: float, weight: float, pa
     """The doubt of the recommended setting: caution while little was heard, and what trimming may have taken away.
 
     `lift` is by how much the estimate rises if only those who pull down are left out: if the f who pull down hardest
-    are the Byzantine agents, the estimate is too low by that much. `lies` is the most that lies of moderate size raise it by.
+    are the Byzantine agents, the estimate is too low by that much. `lies` is the most that lies of moderate size raise
+    it by.
     """
     young = params[FADE] / (params[FADE] + weight)
     doubt = params[CAUTION] * deviation * math.sqrt(young / weight)

@@ -1,8 +1,8 @@
 """Screened: drop what an honest agent could hardly have sent, then pool, and doubt the rest. Ours; no proof.
 
-A report is implausible when its mean is farther from the median of all means than √(w ln t / c), c being the
-pulls it carries and w the window. At most f such reports are dropped, the farthest first, and each one lowers f.
-What Byzantine agents may still have left in the pooled mean is added to the index as doubt.
+A report is implausible when its mean is farther from the median of all means than √(w ln t / c). Here c is the pulls it
+carries and w the window. At most f such reports are dropped, the farthest first, and each one lowers f. What Byzantine
+agents may still have left in the pooled mean is added to the index as doubt.
 """
 
 import math

@@ -57,7 +57,7 @@ class Policy(Plugin):
 
     @classmethod
     def functions_if(cls, forgets: bool) -> Iterator[tuple[str, Any, Contract]]:
-        """The same where tallies forget, or do not.
+        """Its compiled function, with what is asked of it where tallies forget, or do not.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class Policy(Plugin):
 
     @staticmethod
     def explain(belief: Belief, time: float, params: Floats, rng: Words) -> Floats | None:
-        """What every arm is worth to `choose` with the same random numbers; None where a user's own policy does not tell.
+        """What every arm is worth to `choose` with the same random numbers; None if a user's own policy does not say.
 
         Parameters
         ----------

@@ -1,9 +1,9 @@
 """KL-MOSS over beliefs: the exploration of MOSS, in the relative entropy of rewards from 0 to 1.
 
-At rates of one percent a reward varies 25 times less than `moss` assumes, and at 99 % as well. The bound here is the
-largest mean q with w · kl(z, q) ≤ c ln(1 + W/w), W being what all beliefs are worth together: near z = ½ and for c = ½
-that is the bound of `moss`, and elsewhere a narrower one. After KL-UCB-switch (Garivier, Hadiji, Ménard & Stoltz 2022),
-which knows the horizon in the place of W.
+At rates of one percent the variance of a reward is 1/25 of what `moss` assumes, and at 99 % as well. The bound here is
+the largest mean q with w · kl(z, q) ≤ c ln(1 + W/w), W being what all beliefs are worth together. Near z = ½ and for
+c = ½ that is the bound of `moss`, and elsewhere a narrower one. After KL-UCB-switch (Garivier, Hadiji, Ménard &
+Stoltz 2022), which knows the horizon in the place of W.
 """
 
 import math

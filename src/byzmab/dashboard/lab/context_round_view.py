@@ -47,8 +47,8 @@ class HeardAt(NamedTuple):
 
     pairs: list[Pairs]  # arms: those that the filter was given
     fates: list[list[Fate]]  # arms × reports
-    f: int  # how many liars it still reckoned with
-    everyone: list[Pairs]  # arms: those of all reports, whoever contradicts one's own data
+    f: int  # how many Byzantine agents it still assumed
+    everyone: list[Pairs]  # arms: those of all reports, also those that contradict its own data
 
 
 def play_round_at(stage: Run) -> ContextRoundView:

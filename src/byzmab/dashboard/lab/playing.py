@@ -1,6 +1,7 @@
 """Playing an experiment for a page: all runs side by side, block by block, with an update after each block.
 
-Beside it the same agents play alone: the same policy and the same random numbers, so that what is saved is paired, run by run.
+Beside it the same agents play alone, with the same policy and the same random numbers. So what is saved is paired, run
+by run.
 """
 
 import os

@@ -26,7 +26,7 @@ REACH = 0.4
 ARMS = ("A", "B", "C")
 ANGLES = [math.radians(degrees) for degrees in (90, 210, 330)]
 DIRECTIONS = np.array([(math.cos(angle), math.sin(angle)) for angle in ANGLES])
-CLAIMED = 50.0  # a liar's pulls, as a multiple of those it made: as many as anybody counts
+CLAIMED = 50.0  # a Byzantine agent's pulls, as a multiple of those it made: as many as anybody counts
 WAYS = ("alone", "believing", "filtering")  # in the order of the panels
 FILTER, POLICY = "pooled", "tuned"
 

@@ -38,7 +38,7 @@ class RoundView(NamedTuple):
     true_means: Floats  # agents × arms: μ of each
     policy_keys: Words  # agents
     expected: Integers  # agents: how many neighbours should tell something
-    expelled: Any  # reports: whether it is from somebody whom the receiver has expelled, and so tells nothing
+    expelled: Any  # reports: whether it is from a sender that the receiver has expelled, and so tells nothing
     fs: Integers  # agents: the fault budget left; NOBODY where all reports are ignored
     differences: Floats  # agents × agents: τ² of each neighbour; empty where they are not compared
 
@@ -91,7 +91,7 @@ def fault_budgets(state: State) -> Integers:
 
 
 def _expelled(state: State, starts: Integers, senders: Integers) -> Any:
-    """Which reports are from somebody whom their receiver has expelled."""
+    """Which reports are from a sender that their receiver has expelled."""
     liars = state.byzantine
     receivers = np.repeat(np.arange(state.agents), np.diff(starts)) * (1 - int(state.common_lies))
     expelled = np.zeros(senders.size, bool)

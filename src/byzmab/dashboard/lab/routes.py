@@ -169,7 +169,7 @@ def make_app() -> Litestar:
 
 
 async def _messages(events: AsyncGenerator[tuple[str, Mapping[str, Any]]]) -> AsyncIterator[ServerSentEventMessage]:
-    """The events as the browser reads them; whoever hangs up ends them."""
+    """The events as the browser reads them; a browser that hangs up ends them."""
     async with aclosing(events):
         async for name, data in events:
             yield ServerSentEventMessage(data=json.dumps(data), event=name)

@@ -28,7 +28,7 @@ class SampledRun:
         self.samples = sample_rounds(experiment)
         self.fates = [Counter[Fate]() for _ in range(experiment.parts.agents)]  # of the reports that each told
         self.looked = 0
-        self.bound: list[float] = []  # on the grid, the normal agents' average
+        self.bound: list[float] = []  # on the grid, the honest agents' average
         self._grid = grid_of(experiment.horizon, experiment.record).tolist()
         self._stops = sorted({*self.samples, *self._grid})
 

@@ -1,4 +1,4 @@
-"""The overview of a network on this machine: who lies, what it costs, and levers to hurt and mend it."""
+"""The overview of a network on this machine: which agents lie, what it costs, and levers to hurt and mend it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -42,7 +42,7 @@ class AttackRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class EquivocatorsRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """What honest nodes do from now on with whoever is proven to lie."""
+    """What honest nodes do from now on with an agent that is proven to lie."""
 
     equivocators: Literal["expel", "keep"]
 

@@ -92,7 +92,7 @@ class Watch:
         self._thread.join()
 
     def about(self) -> bytes:
-        """What does not change: the agents, who hears whom, and how they decide."""
+        """What does not change: the agents, which agents hear which, and how they decide."""
         plan, members = self._network.deployment.plan, self._network.members
         edges = [[sender + 1, i + 1] for i, senders in enumerate(plan.graph) for sender in senders]
         agents = [{"agent": one.number, "name": one.name, "url": one.url} for one in members]
@@ -183,9 +183,10 @@ class Watch:
 
 
 def overrun(f: int | str, honest: Sequence[Mapping[str, Any]], liars: Sequence[str]) -> dict[str, int] | None:
-    """The honest node that hears most Byzantine agents beyond its f: how many, and f; None where no node hears more than f.
+    """How many Byzantine agents the worst honest node hears, and its f; None where no node hears more than f.
 
-    Whom a node expelled it neither hears nor assumes.
+    The worst node hears most Byzantine agents beyond its f. An agent that a node expelled is not heard, and lowers its
+    f.
     """
     worst: dict[str, int] | None = None
     for row in honest:

@@ -23,7 +23,7 @@ class Link(NamedTuple):
 
 
 class Certificates(NamedTuple):
-    """The files a node needs for TLS: whom it trusts, its own certificate, and the key of that."""
+    """The files a node needs for TLS: the authority it trusts, its own certificate, and the key of that."""
 
     authority: Path
     certificate: Path

@@ -146,7 +146,7 @@ class MemoryTransport:
         return link is not None and self._hub.has(link.key)
 
     def receive(self, sender: str, frame: bytes) -> None:
-        """Take in a frame if it comes from someone whom this node hears."""
+        """Take in a frame if this node hears its sender."""
         for link in tuple(self._links.values()):
             if link.key == sender and link.hears and self._deliver is not None:
                 self._deliver(link.name, frame)

@@ -32,7 +32,7 @@ class Session:
 
     @property
     def sees_neighbour(self) -> bool:
-        """Whether the neighbour to whom this session connects is connected."""
+        """Whether the neighbour that this session connects to is connected."""
         return bool(self.presence.matching_status.matching)
 
     def is_heard_by(self, name: str) -> bool | None:

@@ -1,8 +1,8 @@
-"""The transport of real networks: eclipse-zenoh peer to peer, without a broker.
+"""The transport of real networks: eclipse-zenoh from neighbour to neighbour, without a broker.
 
-A node has one session for the neighbours who connect to it, and one for each neighbour to whom it connects: sessions
+A node has one session for the neighbours that connect to it, and one for each neighbour that it connects to. Sessions
 are cheap (0.2 MB, no threads of their own), and one that holds a single neighbour can be opened and closed without
-disturbing another. Peers do not forward, so a frame travels along its own link or not at all.
+disturbing another. Neighbours do not forward, so a frame travels along its own link or not at all.
 """
 
 import json
@@ -50,9 +50,9 @@ log = logging.getLogger(__name__)
 class ZenohTransport:
     """One node's end of its links; see `Transport`.
 
-    With certificates, links are TLS with both sides authenticated, and a neighbour can neither speak under another's
-    name nor listen to what is told to another: the common name on its certificate decides which frames pass. Without,
-    whoever reaches the port can do both. Frames are signed, so that is no way to lie, but to crowd out and to spy.
+    With certificates, links are TLS with both sides authenticated. A neighbour can then neither send under another's
+    name nor read what is sent to another: the common name on its certificate decides which frames pass. Without, anyone
+    who reaches the port can do both. Frames are signed, so that is no way to lie, but to crowd out and to spy.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class ZenohTransport:
         self._used = None if self._renewed is None else self._renewed.value  # by the sessions that are open
         self._links: dict[str, Link] = {}
         self._inbound: Session | None = None  # for neighbours who connect to us; None where we do not listen
-        self._outbound: dict[str, Session] = {}  # for those to whom we connect, by neighbour
+        self._outbound: dict[str, Session] = {}  # for those that we connect to, by neighbour
         self._states = LinkStates()
         self._deliver: Deliver | None = None
         self._lock = threading.Lock()  # of changes; sending does not wait for them
@@ -200,7 +200,7 @@ class ZenohTransport:
         return f"byzmab/{self._network}/{teller}/{hearer}"
 
     def _presence_path(self, key: str) -> str:
-        """Where nothing is ever sent: a subscriber there shows whoever connects that the neighbour is present."""
+        """Where nothing is ever sent: a subscriber there shows those who connect that the neighbour is present."""
         return f"byzmab/{self._network}/{key}"
 
     def _security(self, links: tuple[Link, ...]) -> dict[str, Any]:
