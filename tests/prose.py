@@ -61,7 +61,7 @@ def paragraphs(text):
     for number, line in enumerate([*text.splitlines(), ""], 1):
         fence = line.lstrip().startswith(("```", "~~~"))
         in_code = in_code != fence
-        is_prose = not (in_code or fence or line.lstrip().startswith(("|", "#", "<", "$$", "!!!", "![")))
+        is_prose = not (in_code or fence or line.lstrip().startswith(("|", "#", "<", "$$", "!!!", "![", ":::")))
         item = bool(re.match(r"\s*(?:[-*]|\d+\.)\s", line))
         if lines and (not is_prose or not line.strip() or item):
             yield start, " ".join(lines)
