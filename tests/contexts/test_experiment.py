@@ -175,7 +175,7 @@ def test_what_needs_a_context_is_refused_without_one(settings, sentence):
 
 @pytest.mark.parametrize("ridge", [1e-15, 1e12])
 def test_agents_and_experiments_allow_the_same_ridges(ridge):
-    assert Agent(3, context=3, ridge=ridge).ridge == ridge
+    assert json.loads(Agent(3, context=3, ridge=ridge).to_json())["ridge"] == ridge
     assert np.isfinite(simulate(SMALL.but(ridge=ridge)).network_regret).all()
     for beyond in (ridge / 10.0, ridge * 10.0):
         refusals = set()
