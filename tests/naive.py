@@ -224,7 +224,7 @@ def guarded(n, x, reports, f, kappa, t):
     lift = centre + sum(c * (xj - centre) for c, xj in upper) / counts - z
     step = math.sqrt(max(0, z * (1 - z)) / w) + 1 / w  # one standard error towards 1/2, and a little
     mean = min(z + step, 0.5) if z < 0.5 else max(z - step, 0.5)
-    deviation = math.sqrt(mean * (1 - mean))
+    deviation = math.sqrt(max(0.0, mean * (1 - mean)))  # at a context an estimate may lie outside [0, 1]
     lift = min(max(lift, 0.0), f * 2 * deviation * math.sqrt(C) / counts)
     young = 40 / (40 + w)
     return z, w, 2.5 * deviation * math.sqrt(young / w) + 2 * young * lift

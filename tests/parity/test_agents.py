@@ -10,6 +10,7 @@ from byzmab.core.draws import fold
 from byzmab.core.filters import FILTERS
 from byzmab.core.policies import POLICIES
 from byzmab.core.recommended import FILTER, POLICY
+from byzmab.engine.audit import edge_of
 from byzmab.simulation.single_run import Run
 
 # every pair is compiled, for seconds: here each filter and each policy is in one, `make test-long` tries all of them
@@ -58,7 +59,7 @@ def replay(experiment):
                 # in a row that this round's pull left alone
                 kept = row >= parts.agents or state.history > 1
                 told = (state.told_pulls[row], state.told_means[row]) if kept else (pulls[sender], means[sender])
-                if state.audits and sender < byzantine and state.expelled[sender * parts.agents + i]:
+                if state.audits and sender < byzantine and state.expelled[edge_of(state, sender, i)]:
                     agent.expel(f"agent {sender}")
                 agent.hear(f"agent {sender}", Report(*told))
                 heard.add(f"agent {sender}")
