@@ -247,6 +247,15 @@ def test_an_export_replaces_no_file(alice):
     assert json.loads(byzmab("node", "export", "alice.toml", "--out", "/dev/stdout", cwd=alice).stdout)
 
 
+def test_a_backup_replaces_no_file_unless_told_to_overwrite(alice):
+    (alice / "alice.sqlite").write_text("an older backup")
+    command = ["node", "backup", "alice.toml", "alice.sqlite"]
+    refused(byzmab(*command, cwd=alice, code=2), "alice.sqlite", "--overwrite")
+    assert (alice / "alice.sqlite").read_text() == "an older backup"
+    byzmab(*command, "--overwrite", cwd=alice)
+    assert (alice / "alice.sqlite").read_bytes().startswith(b"SQLite format 3")
+
+
 def test_keys_states_and_networks_are_never_replaced(alice):
     byzmab("node", "export", "alice.toml", "--out", "state.json", cwd=alice)
     before = content(alice)
@@ -272,7 +281,7 @@ def test_every_option_that_takes_a_path_to_write_is_known_here():
         if not hasattr(command, "commands"):
             yield name, {option for item in command.params for option in item.opts}
 
-    writing = {name for name, options in walk(typer.main.get_command(app)) if options & {"--out", "--data"}}
-    assert writing == {*COMMANDS, "node export", "network"} - {"as published"}
+    writing = {name for name, options in walk(typer.main.get_command(app)) if options & {"--out", "--data", "to"}}
+    assert writing == {*COMMANDS, "node export", "node backup", "network"} - {"as published"}
     for name, options in walk(typer.main.get_command(app)):
-        assert ("--out" in options) == ("--overwrite" in options), name
+        assert bool(options & {"--out", "to"}) == ("--overwrite" in options), name

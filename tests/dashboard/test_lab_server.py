@@ -180,8 +180,11 @@ def test_examples_are_the_papers_figures_two_stories_and_contexts():
     for id in IDS:
         expected = list(read_figure(id).experiments.values())
         assert [read_setup(setup["settings"]) for setup in found[id]] == expected
-    ads = read_experiment(Path(__file__).parents[2] / "examples" / "ads.toml")
-    assert read_setup(found["ads"][0]["settings"]).settings() == ads.settings()
+    for story in ("ads", "relays"):
+        experiment = read_experiment(Path(__file__).parents[2] / "examples" / f"{story}.toml")
+        shown = [read_setup(setup["settings"]).settings() for setup in found[story]]
+        assert shown == [experiment.but(filter=filter).settings() for filter in ("trimmed", "mean", "guarded")]
+        assert shown[-1] == experiment.settings()
 
 
 def test_a_page_may_run_scripts_of_its_own_server_alone(client):

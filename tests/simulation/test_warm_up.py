@@ -32,7 +32,7 @@ NAMES_AT_CONTEXTS = {
     "attack": CONTEXT_ATTACKS.entries,
     "filter": FILTERS.entries,
     "algorithm": CONTEXT_BASELINES.entries,
-    "rewards": ["bernoulli", "beta", "uniform"],
+    "rewards": ["bernoulli", "beta", "poisoned", "uniform"],
 }
 
 
@@ -96,7 +96,7 @@ def test_what_was_warmed_up_is_not_compiled_again(monkeypatch, tmp_path):
     compile_for()
     copy_machine_code(tmp_path, "*believe_all*", "*choose_all*")
     monkeypatch.setenv("BYZMAB_CACHE_DIR", str(tmp_path))
-    tasks = [[compile_for], [partial(warm_up.compile_for, {"graph": "complete"})]]
+    tasks = [[compile_for], [partial(warm_up.compile_for, {"filter": "solo"})]]
     monkeypatch.setattr(warm_up, "stages", lambda: tasks)
     seen = []
     assert warm_up.warm_up(1, progress=lambda done, total: seen.append((done, total))) == 2
