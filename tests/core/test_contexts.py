@@ -197,7 +197,10 @@ def rounded_sum(value, count):
 )
 @pytest.mark.filterwarnings("error")
 def test_a_context_that_is_none_is_refused(x):
-    with pytest.raises(BadInput, match=r"^context (.* is not allowed; allowed: 4 finite numbers|has norm .*; allowed: a norm above 0 and at most 1)"):
+    with pytest.raises(
+        BadInput,
+        match=r"^context (.* is not allowed; allowed: 4 finite numbers|has norm .*; allowed: a norm above 0 and at most 1)",
+    ):
         checked_context(x, D)
 
 
