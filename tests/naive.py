@@ -273,7 +273,7 @@ def as_worth(n, x, report, apart):
     if nj <= 0 or apart == 0:
         return report
     worth = 1 / (1 / c + apart / variance(n, x))
-    return (worth, xj) if worth >= 0.3 * c else (5e-324, x)
+    return (worth, xj) if worth >= 0.1 * c else (5e-324, x)
 
 
 def of_others(belief, n, x):

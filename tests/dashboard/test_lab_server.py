@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from urllib.parse import parse_qsl
 
+import naive
 import numpy as np
 import pytest
 from command import run_byzmab
@@ -20,6 +21,7 @@ from litestar.testing import TestClient
 
 from byzmab import Experiment, Heard, simulate
 from byzmab.cli import lab
+from byzmab.core.differences import AUTO
 from byzmab.core.draws import fold
 from byzmab.core.filters import FILTERS
 from byzmab.core.policies import POLICIES
@@ -433,8 +435,11 @@ def test_the_belief_shown_follows_from_the_reports_shown(filter, settings):
     experiment = Experiment(agents=7, byzantine=2, filter=filter, attack="alie", horizon=90, runs=1, **settings)
     believe = type(experiment.parts.filter).believe
     params = np.array(experiment.parts.filter.params)
+    spread = experiment.parts.filter.spread_between_agents
     for round in (1, 2, 30, 85):
         view = view_round(experiment, 1, round)
+        run = Run(experiment, 0, dense=False)
+        run.advance(view.time + 1)  # how far an agent differs from the others is not shown
         for agent in range(7):
             reports = slice(view.starts[agent], view.starts[agent + 1])
             for arm, fates in enumerate(fates_of(experiment, view, agent)):
@@ -444,8 +449,15 @@ def test_the_belief_shown_follows_from_the_reports_shown(filter, settings):
                 own, mean, kappa = view.pulls[agent, arm], view.means[agent, arm], view.kappas[agent]
                 *shown, own_mean, own_pulls = (numbers[agent, arm] for numbers in view.belief)
                 assert (own_mean, own_pulls) == (mean, own)
+                if spread == AUTO:
+                    told = zip(pulls, means, view.differences[agent, view.senders[reports]][used], strict=True)
+                    alike = [naive.as_worth(own, mean, (n, x), apart) for n, x, apart in told]
+                    pulls, means = np.array(alike).reshape(-1, 2).T.copy()
                 f = int(view.fs[agent])
-                assert believe(Heard(pulls, means, own, mean, f, kappa, view.time, 0, params)) == pytest.approx(shown)
+                belief = believe(Heard(pulls, means, own, mean, f, kappa, view.time, 0, params))
+                if spread != 0.0:
+                    belief = naive.limited(belief, own, mean, run.state.differences[agent])
+                assert belief == pytest.approx(shown)
 
 
 def test_a_round_within_an_epoch_shows_where_it_was_decided():
