@@ -391,12 +391,16 @@ def test_experiments_are_laid_over_each_other_and_taken_away(open_lab, tmp_path)
     page.click("#run-all")
     played(page)
     names = page.locator("#plot-regret .legendtext").all_text_contents()
-    assert names == ["alone", "with trimming", "bound, with trimming", "mean"]
+    assert names == ["alone", "with trimming", "mean"]  # the bound lies above this picture
+    expect(page.locator("#caption")).to_contain_text("shown only on the log scale")
     expect(page.locator("#caption")).to_contain_text("No bound for mean: the paper proves it for filter trimmed")
     page.click("#scale-log")
     page.wait_for_function("() => document.getElementById('plot-regret').layout.yaxis.type === 'log'")
+    names = page.locator("#plot-regret .legendtext")
+    expect(names).to_have_text(["alone", "with trimming", "bound, with trimming", "mean"])
     page.click("#scale-linear")
     page.wait_for_function("() => document.getElementById('plot-regret').layout.yaxis.type !== 'log'")
+    expect(names).to_have_text(["alone", "with trimming", "mean"])
     rows = list(csv.DictReader(saved(page, "#save-csv", tmp_path).open()))
     assert len(rows) == 400
     assert float(rows[199]["bound"]) > float(rows[199]["alone_mean"]) > 0
@@ -462,12 +466,15 @@ def test_bad_input_is_marked_at_its_field_and_says_what_is_allowed(open_lab):
     page.fill("#set-f", "4")
     page.fill("#set-horizon", "300")
     expect(page.locator("#warning")).to_contain_text("f = 4 needs")
-    strange = open_lab(
-        "colour=red|filter=x.py:Y&here=", ready="#set-arms", charts=False
-    )  # what is wrong with a set-up is shown there
-    expect(strange.locator("#problem")).to_contain_text("setting 'colour' is not known")
+    strange = open_lab("colour=red|filter=x.py:Y&here=", ready="#set-arms", charts=False)
     strange.locator("#setups .choose").nth(1).click()
     expect(strange.locator("#error-filter")).to_contain_text("filter 'x.py' is not known")
+    expect(strange.locator("#problem")).to_be_hidden()
+    strange.click("#run-all")  # goes to the first set-up that is wrong
+    expect(strange.locator("#setups .choose").first).to_have_attribute("aria-pressed", "true")
+    expect(strange.locator("#problem")).to_contain_text("setting 'colour' is not known")
+    expect(strange.locator("#problem")).to_be_visible()
+    expect(strange.locator("#error-filter")).to_be_hidden()
 
 
 def test_a_round_is_stepped_through(open_lab, lab):
@@ -576,7 +583,7 @@ def test_captions_of_a_round_tell_what_the_filter_and_the_policy_in_use_do(open_
     expect(page.locator("#stage-caption")).to_contain_text("What pulls the estimate hardest goes")
     page.locator("#stages [data-stage='index']").click()
     expect(page.locator("#stage-caption")).to_contain_text("alpha = 0.2")
-    page.locator("#set-f").fill("3")  # more than nine neighbours are enough for
+    page.locator("#set-f").fill("5")  # two liars are expelled: three may be left among seven neighbours
     page.locator("#stages [data-stage='trimming']").click()
     expect(page.locator("#stage-caption")).to_contain_text("None is used: too few are left against f = 3")
 
